@@ -1,0 +1,186 @@
+//! What every analysis produces and every report shows: findings, in the stable JSON form.
+
+use ravel_trace::{LocationId, LockId, ThreadId};
+use serde::{Deserialize, Serialize};
+
+/// The kind of bug.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Two unordered accesses, one a write.
+    DataRace,
+    /// A unit's accesses to one location interleaved so that no serial order explains them.
+    Atomicity,
+    /// The same over the several locations of an atomic set.
+    AtomicSet,
+    /// A unit on a cycle of conflicts over everything it touches.
+    Unserializable,
+    /// A field with no consistent lock.
+    LockDiscipline,
+    /// Locks taken in a circle.
+    LockOrder,
+    /// The static lock pattern.
+    LockPattern,
+}
+
+/// How strong the evidence is, weakest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// A rule of thumb is broken.
+    Suspected,
+    /// An order allowed by locks and hard order has the pattern.
+    Predicted,
+    /// A whole feasible schedule has it, or the trace itself.
+    Witnessed,
+    /// A re-run under that schedule had it.
+    Confirmed,
+    /// That re-run ended as no serial order does.
+    Harmful,
+}
+
+/// What kind of unit a finding rests on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnitKind {
+    /// A critical section.
+    Section,
+    /// A non-private method on its own instance.
+    Method,
+    /// Two or more calls on one self-protecting object.
+    Compound,
+    /// Declared by the user or by the trace.
+    Declared,
+}
+
+/// A unit that takes part in a finding.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct UnitRef {
+    /// The thread's name.
+    pub thread: String,
+    /// `shop.Stock.take(I)Z`
+    pub method: String,
+    /// What makes it a unit.
+    pub kind: UnitKind,
+}
+
+/// One step of the interleaving.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// The thread's name.
+    pub thread: String,
+    /// `read`, `write`, `update`, `acquire`, `release`, …
+    pub op: String,
+    /// `shop.Stock.items`, empty for steps that access no location.
+    pub variable: String,
+    /// Dotted class name.
+    pub class: String,
+    /// `count()I`
+    pub method: String,
+    /// Source file name, empty if unknown.
+    pub file: String,
+    /// Source line, 0 if unknown.
+    pub line: u32,
+    /// Names of the locks held.
+    pub locks: Vec<String>,
+    /// Innermost first, `shop.Stock.count (Stock.java:14)`.
+    pub stack: Vec<String>,
+    /// The recorded event, for schedules; not part of the JSON.
+    #[serde(skip)]
+    pub event: Option<EventRef>,
+}
+
+/// An event of the trace, found again by thread and position, or by its number in the global order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct EventRef {
+    /// How many events came before it in the merged trace.
+    pub index: u64,
+    /// Who.
+    pub thread: ThreadId,
+    /// The thread's position.
+    pub position: u32,
+    /// The cell, for accesses.
+    pub location: Option<LocationId>,
+    /// The lock, for lock operations.
+    pub lock: Option<LockId>,
+}
+
+/// How a forced run ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// `normal`, `exception`, `deadlock`, `hang`, `exit`, `output`, `value`, `return`
+    pub kind: String,
+    /// The thread concerned, if one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// For people.
+    pub message: String,
+}
+
+/// One bug.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// Fingerprint: same bug, same id, run after run and after unrelated edits.
+    pub id: String,
+    /// The kind of bug.
+    pub rule: Rule,
+    /// How far it got.
+    pub evidence: Evidence,
+    /// Whether the default view shows it.
+    pub shown: bool,
+    /// `R W' W`, the patterns that matched.
+    pub patterns: Vec<String>,
+    /// The analyses that support it.
+    pub analyses: Vec<String>,
+    /// `shop.Stock.items`
+    pub variables: Vec<String>,
+    /// The units concerned.
+    pub units: Vec<UnitRef>,
+    /// The interleaving.
+    pub steps: Vec<Step>,
+    /// None below confirmed.
+    pub outcome: Option<Outcome>,
+    /// Thread name and number of points, in turn.
+    pub schedule: Vec<(String, u32)>,
+    /// The command that makes it happen again, empty if there is none.
+    pub replay: String,
+    /// One sentence.
+    pub message: String,
+    /// What to change.
+    pub help: String,
+}
+
+/// Classes seen by the recorder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ClassCounts {
+    /// Instrumented.
+    pub instrumented: u64,
+    /// Left out by the filters.
+    pub skipped: u64,
+    /// Could not be instrumented.
+    pub failed: u64,
+}
+
+/// What was analysed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Events read.
+    pub events: u64,
+    /// Threads seen.
+    pub threads: u64,
+    /// Classes.
+    pub classes: ClassCounts,
+}
+
+/// The whole result, as in `findings.json`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// Version of this form: 1.
+    pub version: u32,
+    /// The recorded command line.
+    pub program: String,
+    /// What was analysed.
+    pub summary: Summary,
+    /// The bugs, worst first.
+    pub findings: Vec<Finding>,
+}

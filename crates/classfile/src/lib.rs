@@ -1,0 +1,1 @@
+//! Reads, edits and writes class files.

@@ -1,0 +1,1 @@
+//! Findings to terminal, HTML, SARIF, JSON, JUnit.

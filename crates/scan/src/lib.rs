@@ -1,0 +1,1 @@
+//! Static analysis of class files.
