@@ -154,9 +154,7 @@ impl Op {
     #[inline]
     pub fn location(&self) -> Option<LocationId> {
         match *self {
-            Op::Read { location, .. }
-            | Op::Write { location, .. }
-            | Op::Update { location, .. } => Some(location),
+            Op::Read { location, .. } | Op::Write { location, .. } | Op::Update { location, .. } => Some(location),
             _ => None,
         }
     }

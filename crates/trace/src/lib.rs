@@ -5,6 +5,7 @@
 pub mod event;
 pub mod ids;
 pub mod names;
+pub mod raw;
 pub mod source;
 
 pub use event::{Event, Mode, Op, Value};

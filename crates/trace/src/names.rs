@@ -1,8 +1,6 @@
 //! What the ids stand for: the tables that make a trace readable without the program.
 
-use crate::ids::{
-    ClassId, FieldId, LocationId, LockId, MethodId, ObjectId, SiteId, SyncId, ThreadId,
-};
+use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, ObjectId, SiteId, SyncId, ThreadId};
 
 /// All tables of one trace. Classes, methods, fields, sites and threads come from the file; locations, locks and
 /// synchronisation objects grow as events are read.
