@@ -1,3 +1,31 @@
 //! The command line: one module per command, no logic of its own.
 
-fn main() {}
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Finds the concurrency bugs of JVM programs and proves them.
+#[derive(Parser, Debug)]
+#[command(name = "ravel", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    /// Look into a trace, convert it.
+    Trace(commands::trace::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Trace(args) => commands::trace::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("ravel: {error:#}");
+        ExitCode::from(2)
+    })
+}
