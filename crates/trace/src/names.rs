@@ -164,6 +164,9 @@ pub mod flags {
     pub const VOLATILE: u16 = 0x0040;
     /// Made by a compiler, in no source file.
     pub const SYNTHETIC: u16 = 0x1000;
+    /// A variable of an imported trace, which belongs to no object: [`Location::Named`](super::Location::Named). No
+    /// class file has this flag on a field.
+    pub const NAMED: u16 = 0x8000;
 }
 
 impl Names {

@@ -1,0 +1,284 @@
+//! Records to columns.
+
+use super::{
+    CLOCKS, COLUMNS, DIGESTS, EXACT_LIMIT, First, INDICES, NO_OBJECT, NUMBERS, POSITIONS, Second, VALUES, ValueType,
+    digest, reference_digest, shape,
+};
+use crate::definition::Definition;
+use crate::ids::FieldId;
+use crate::names::{SiteKind, flags};
+use crate::raw::{RawKind, RawRecord};
+use crate::varint::{fold, put};
+use rustc_hash::FxHashMap;
+
+/// What the definitions say of the values at each site.
+#[derive(Default)]
+pub(crate) struct ValueTypes {
+    fields: FxHashMap<FieldId, u8>,
+    sites: FxHashMap<u32, SiteValue>,
+}
+
+enum SiteValue {
+    Field(FieldId),
+    Hint(u8),
+}
+
+impl ValueTypes {
+    pub fn define(&mut self, definition: &Definition) {
+        match definition {
+            Definition::Field(id, field) => {
+                let no_object = field.flags & (flags::STATIC | flags::NAMED) != 0;
+                let hint = value_type(&field.descriptor) as u8 | if no_object { NO_OBJECT } else { 0 };
+                self.fields.insert(*id, hint);
+            }
+            Definition::Site(id, site) => {
+                let value = match &site.what {
+                    SiteKind::Field(field) => SiteValue::Field(*field),
+                    SiteKind::Element(descriptor) => {
+                        let element = descriptor.strip_prefix('[').unwrap_or(descriptor);
+                        SiteValue::Hint(value_type(element) as u8)
+                    }
+                    _ => return,
+                };
+                self.sites.insert(id.0, value);
+            }
+            _ => {}
+        }
+    }
+
+    /// The second byte of a dictionary entry. What is not defined counts as integral, and as having an object.
+    fn hint(&self, kind: RawKind, site: u32) -> u8 {
+        use RawKind::*;
+        if !matches!(kind, Read | Write | Update | ReadElement | WriteElement) {
+            return 0;
+        }
+        match self.sites.get(&site) {
+            Some(SiteValue::Hint(hint)) => *hint,
+            Some(SiteValue::Field(field)) => self.fields.get(field).copied().unwrap_or(0),
+            None => 0,
+        }
+    }
+}
+
+fn value_type(descriptor: &str) -> ValueType {
+    match descriptor.as_bytes().first() {
+        Some(b'F' | b'D') => ValueType::Floating,
+        Some(b'L' | b'[') => ValueType::Reference,
+        _ => ValueType::Integral,
+    }
+}
+
+/// What is remembered of one kind of record at one site within a block.
+struct Entry {
+    first: First,
+    second: Second,
+    last_number: u64,
+    last_index: u32,
+    last_value: i64,
+    last_digest: u16,
+}
+
+/// A slot of the table that finds a dictionary entry by the low half of a record's head.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// The block that filled the slot: an older one is an empty slot, so that nothing needs clearing.
+    block: u32,
+    head: u32,
+    index: u32,
+}
+
+/// Takes records apart; keeps its memory from block to block.
+pub(crate) struct Encoder {
+    slots: Vec<Slot>,
+    block: u32,
+    entries: Vec<Entry>,
+    dictionary: Vec<u8>,
+    codes: Vec<u16>,
+    columns: [Vec<u8>; COLUMNS],
+}
+
+/// What a thread carries from one block to the next.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ThreadState {
+    /// The sequence number that the thread would see next.
+    pub clock: u64,
+    /// The last record was a `Stamp`.
+    pub stamped: bool,
+}
+
+/// Twice the most entries of a block, so that probing always ends.
+const SLOTS: usize = 2 * crate::block::MAX_RECORDS;
+
+impl Encoder {
+    pub fn new() -> Self {
+        Encoder {
+            slots: vec![Slot::default(); SLOTS],
+            block: 0,
+            entries: Vec::new(),
+            dictionary: Vec::new(),
+            codes: Vec::new(),
+            columns: Default::default(),
+        }
+    }
+
+    /// Appends the payload for these records, at most [`MAX_RECORDS`](crate::block::MAX_RECORDS), to `out`. None, and
+    /// `out` is left alone, if a record's kind is unknown.
+    pub fn encode(
+        &mut self,
+        records: &[RawRecord],
+        state: &mut ThreadState,
+        types: &ValueTypes,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        self.start(records.len());
+        let mut clock = state.clock;
+        let mut stamped = state.stamped;
+        let mut position = 0u32;
+        for record in records {
+            let index = self.entry_index(record, types)?;
+            self.codes.push(index as u16);
+            let entry = &mut self.entries[index];
+            let columns = &mut self.columns;
+            put(&mut columns[POSITIONS], record.position().wrapping_sub(position).into());
+            position = record.position();
+            stamped = false;
+            match entry.first {
+                First::None => {}
+                First::Number => {
+                    put(
+                        &mut columns[NUMBERS],
+                        fold(record.a.wrapping_sub(entry.last_number) as i64),
+                    );
+                    entry.last_number = record.a;
+                }
+                First::Element => {
+                    let array = record.a >> 32;
+                    put(
+                        &mut columns[NUMBERS],
+                        fold(array.wrapping_sub(entry.last_number) as i64),
+                    );
+                    entry.last_number = array;
+                    let index = record.a as u32;
+                    put(
+                        &mut columns[INDICES],
+                        fold(index.wrapping_sub(entry.last_index) as i32 as i64),
+                    );
+                    entry.last_index = index;
+                }
+                First::Mark => {
+                    put(&mut columns[CLOCKS], fold(record.a.wrapping_sub(clock) as i64));
+                    clock = record.a;
+                }
+                First::Stamp => {
+                    put(&mut columns[CLOCKS], fold(record.a.wrapping_sub(clock) as i64));
+                    clock = record.a.wrapping_add(1);
+                    stamped = true;
+                }
+            }
+            match entry.second {
+                Second::None => {}
+                Second::Sequence => {
+                    put(&mut columns[CLOCKS], fold(record.b.wrapping_sub(clock) as i64));
+                    clock = record.b.wrapping_add(1);
+                }
+                Second::Number => {
+                    let value = i64::from(record.b as u32);
+                    put(&mut columns[VALUES], fold(value - entry.last_value));
+                    entry.last_value = value;
+                }
+                Second::Value(ValueType::Integral) => {
+                    let value = record.b as i64;
+                    if (-EXACT_LIMIT..EXACT_LIMIT).contains(&value) {
+                        put(&mut columns[VALUES], fold(value - entry.last_value) << 1);
+                        entry.last_value = value;
+                    } else {
+                        put(&mut columns[VALUES], u64::from(digest(record.b)) << 1 | 1);
+                    }
+                }
+                Second::Value(value_type) => {
+                    let digest = if value_type == ValueType::Reference {
+                        reference_digest(record.b)
+                    } else {
+                        digest(record.b)
+                    };
+                    columns[DIGESTS].extend_from_slice(&(digest ^ entry.last_digest).to_le_bytes());
+                    entry.last_digest = digest;
+                }
+            }
+        }
+        *state = ThreadState { clock, stamped };
+        self.finish(out);
+        Some(())
+    }
+
+    fn start(&mut self, records: usize) {
+        self.block = self.block.wrapping_add(1);
+        if self.block == 0 {
+            self.slots.fill(Slot::default());
+            self.block = 1;
+        }
+        self.entries.clear();
+        self.dictionary.clear();
+        self.codes.clear();
+        for column in &mut self.columns {
+            column.clear();
+            column.reserve(records);
+        }
+    }
+
+    #[inline]
+    fn entry_index(&mut self, record: &RawRecord, types: &ValueTypes) -> Option<usize> {
+        let head = record.head as u32;
+        let mut at = head.wrapping_mul(0x9e37_79b9) as usize >> (32 - SLOTS.trailing_zeros());
+        loop {
+            let slot = self.slots[at];
+            if slot.block != self.block {
+                return self.add_entry(record, at, types);
+            }
+            if slot.head == head {
+                return Some(slot.index as usize);
+            }
+            at = (at + 1) % SLOTS;
+        }
+    }
+
+    #[cold]
+    fn add_entry(&mut self, record: &RawRecord, slot: usize, types: &ValueTypes) -> Option<usize> {
+        let kind = record.kind()?;
+        let hint = types.hint(kind, record.site());
+        let (first, second) = shape(kind, hint)?;
+        let index = self.entries.len();
+        self.slots[slot] = Slot {
+            block: self.block,
+            head: record.head as u32,
+            index: index as u32,
+        };
+        self.entries.push(Entry {
+            first,
+            second,
+            last_number: 0,
+            last_index: 0,
+            last_value: 0,
+            last_digest: 0,
+        });
+        put(&mut self.dictionary, u64::from(record.head as u32));
+        self.dictionary.push(hint);
+        Some(index)
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        put(out, self.entries.len() as u64);
+        for column in &self.columns {
+            put(out, column.len() as u64);
+        }
+        out.append(&mut self.dictionary);
+        if self.entries.len() <= 256 {
+            out.extend(self.codes.iter().map(|code| *code as u8));
+        } else {
+            out.extend(self.codes.iter().flat_map(|code| code.to_le_bytes()));
+        }
+        for column in &mut self.columns {
+            out.append(column);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! What the file says of the run as a whole: the [`Header`] at its begin and the [`Footer`] at its end.
+//!
+//! Both are lists of numbered fields, each with its length, so that fields can be added and readers pass over those
+//! they do not know.
+
+use crate::varint::{fold, get, get_slice, get_str, put, put_str, unfold};
+
+/// How the recorded program was started.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Header {
+    /// The command line, program first.
+    pub command: Vec<String>,
+    /// The working directory.
+    pub directory: String,
+    /// The environment. A trace is as secret as this is.
+    pub environment: Vec<(String, String)>,
+    /// `java.version`.
+    pub java_version: String,
+    /// `java.home`.
+    pub java_home: String,
+    /// The version of Ravel that recorded.
+    pub ravel_version: String,
+    /// When the recording began, in milliseconds since 1970.
+    pub start_unix_millis: u64,
+    /// The process.
+    pub pid: u32,
+    /// What the recorder was told, name and value.
+    pub options: Vec<(String, String)>,
+}
+
+/// How the recording ended and what it left out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Footer {
+    /// Classes instrumented.
+    pub classes_instrumented: u64,
+    /// Classes left as they were, per reason.
+    pub classes_skipped: Vec<(String, u64)>,
+    /// Classes that could not be instrumented, per reason.
+    pub classes_failed: Vec<(String, u64)>,
+    /// Methods left alone in instrumented classes, per reason.
+    pub methods_left_alone: Vec<(String, u64)>,
+    /// Whatever else was counted, by name.
+    pub counts: Vec<(String, u64)>,
+    /// What application threads lost waiting for the writer, in nanoseconds.
+    pub back_pressure_nanos: u64,
+    /// Why the recording ended.
+    pub ended: EndReason,
+    /// The program's exit code, if it is known.
+    pub exit_code: Option<i32>,
+}
+
+/// Why a recording ended.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum EndReason {
+    /// The program ended.
+    #[default]
+    Exit,
+    /// The file reached its size limit; the program went on.
+    SizeLimit,
+    /// The recording reached its time limit; the program went on.
+    TimeLimit,
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl EndReason {
+    /// The reason in words.
+    pub fn as_str(&self) -> &str {
+        match self {
+            EndReason::Exit => "exit",
+            EndReason::SizeLimit => "size limit",
+            EndReason::TimeLimit => "time limit",
+            EndReason::Other(reason) => reason,
+        }
+    }
+
+    fn parse(text: String) -> Self {
+        [EndReason::Exit, EndReason::SizeLimit, EndReason::TimeLimit]
+            .into_iter()
+            .find(|reason| reason.as_str() == text)
+            .unwrap_or(EndReason::Other(text))
+    }
+}
+
+/// Writes numbered fields.
+#[derive(Default)]
+struct Fields {
+    out: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Fields {
+    fn field(&mut self, number: u64, fill: impl FnOnce(&mut Vec<u8>)) {
+        self.body.clear();
+        fill(&mut self.body);
+        put(&mut self.out, number);
+        put(&mut self.out, self.body.len() as u64);
+        self.out.append(&mut self.body);
+    }
+
+    fn text(&mut self, number: u64, text: &str) {
+        self.field(number, |out| put_str(out, text));
+    }
+
+    fn number(&mut self, number: u64, value: u64) {
+        self.field(number, |out| put(out, value));
+    }
+
+    fn counts(&mut self, number: u64, counts: &[(String, u64)]) {
+        for (name, count) in counts {
+            self.field(number, |out| {
+                put_str(out, name);
+                put(out, *count);
+            });
+        }
+    }
+
+    fn pairs(&mut self, number: u64, pairs: &[(String, String)]) {
+        for (name, value) in pairs {
+            self.field(number, |out| {
+                put_str(out, name);
+                put_str(out, value);
+            });
+        }
+    }
+}
+
+/// Calls `take` with each numbered field; none if the bytes are no such list or `take` gives none.
+fn each_field(bytes: &[u8], mut take: impl FnMut(u64, &[u8]) -> Option<()>) -> Option<()> {
+    let mut at = 0;
+    while at < bytes.len() {
+        let number = get(bytes, &mut at)?;
+        take(number, get_slice(bytes, &mut at)?)?;
+    }
+    Some(())
+}
+
+fn text(body: &[u8]) -> Option<String> {
+    get_str(body, &mut 0)
+}
+
+fn pair(body: &[u8]) -> Option<(String, String)> {
+    let mut at = 0;
+    Some((get_str(body, &mut at)?, get_str(body, &mut at)?))
+}
+
+fn count(body: &[u8]) -> Option<(String, u64)> {
+    let mut at = 0;
+    Some((get_str(body, &mut at)?, get(body, &mut at)?))
+}
+
+impl Header {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut fields = Fields::default();
+        for word in &self.command {
+            fields.text(1, word);
+        }
+        fields.text(2, &self.directory);
+        fields.pairs(3, &self.environment);
+        fields.text(4, &self.java_version);
+        fields.text(5, &self.java_home);
+        fields.text(6, &self.ravel_version);
+        fields.number(7, self.start_unix_millis);
+        fields.number(8, self.pid.into());
+        fields.pairs(9, &self.options);
+        fields.out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut header = Header::default();
+        each_field(bytes, |number, body| {
+            match number {
+                1 => header.command.push(text(body)?),
+                2 => header.directory = text(body)?,
+                3 => header.environment.push(pair(body)?),
+                4 => header.java_version = text(body)?,
+                5 => header.java_home = text(body)?,
+                6 => header.ravel_version = text(body)?,
+                7 => header.start_unix_millis = get(body, &mut 0)?,
+                8 => header.pid = u32::try_from(get(body, &mut 0)?).ok()?,
+                9 => header.options.push(pair(body)?),
+                _ => {}
+            }
+            Some(())
+        })?;
+        Some(header)
+    }
+}
+
+impl Footer {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut fields = Fields::default();
+        fields.number(1, self.classes_instrumented);
+        fields.counts(2, &self.classes_skipped);
+        fields.counts(3, &self.classes_failed);
+        fields.counts(4, &self.methods_left_alone);
+        fields.counts(5, &self.counts);
+        fields.number(6, self.back_pressure_nanos);
+        fields.text(7, self.ended.as_str());
+        if let Some(code) = self.exit_code {
+            fields.number(8, fold(code.into()));
+        }
+        fields.out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut footer = Footer::default();
+        each_field(bytes, |number, body| {
+            match number {
+                1 => footer.classes_instrumented = get(body, &mut 0)?,
+                2 => footer.classes_skipped.push(count(body)?),
+                3 => footer.classes_failed.push(count(body)?),
+                4 => footer.methods_left_alone.push(count(body)?),
+                5 => footer.counts.push(count(body)?),
+                6 => footer.back_pressure_nanos = get(body, &mut 0)?,
+                7 => footer.ended = EndReason::parse(text(body)?),
+                8 => footer.exit_code = Some(i32::try_from(unfold(get(body, &mut 0)?)).ok()?),
+                _ => {}
+            }
+            Some(())
+        })?;
+        Some(footer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(a: &str, b: &str) -> (String, String) {
+        (a.to_string(), b.to_string())
+    }
+
+    #[test]
+    fn header_and_footer_round_trip() {
+        let header = Header {
+            command: vec!["java".into(), String::new(), "-cp".into()],
+            directory: "/srv".into(),
+            environment: vec![pair("PATH", "/bin"), pair("EMPTY", "")],
+            java_version: "17.0.15".into(),
+            java_home: "/jdk".into(),
+            ravel_version: "0.1.0".into(),
+            start_unix_millis: u64::MAX,
+            pid: u32::MAX,
+            options: vec![pair("max-size", "1G")],
+        };
+        assert_eq!(Header::decode(&header.encode()), Some(header));
+        let footer = Footer {
+            classes_instrumented: 3,
+            classes_skipped: vec![("excluded".into(), 7)],
+            classes_failed: vec![("verify".into(), 1)],
+            methods_left_alone: vec![("64 KB".into(), 2)],
+            counts: vec![("events".into(), 5)],
+            back_pressure_nanos: 12,
+            ended: EndReason::Other("disk full".into()),
+            exit_code: Some(-1),
+        };
+        assert_eq!(Footer::decode(&footer.encode()), Some(footer));
+        assert_eq!(Footer::decode(&Footer::default().encode()), Some(Footer::default()));
+    }
+
+    #[test]
+    fn unknown_fields_are_passed_over() {
+        let mut bytes = Header::default().encode();
+        bytes.extend_from_slice(&[100, 2, 1, 1]);
+        assert_eq!(Header::decode(&bytes), Some(Header::default()));
+        bytes.extend_from_slice(&[100, 2, 1]);
+        assert_eq!(Header::decode(&bytes), None);
+    }
+}
