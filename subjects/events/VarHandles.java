@@ -1,0 +1,48 @@
+/* expect:
+ *   thread main, t1
+ *   fork == 1 by main
+ *   join == 1 by main
+ *   read|update Cell.count|VarHandle.* >= 2 by t1
+ *   write|update Cell.count|VarHandle.* >= 2 by t1
+ *   read Cell.count >= 1 by main
+ * about: plain, volatile, acquire/release and compare-and-set access to a field, and to array elements
+ */
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+public class VarHandles {
+    static class Cell {
+        int count;
+    }
+
+    static final VarHandle COUNT;
+    static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(int[].class);
+
+    static {
+        try {
+            COUNT = MethodHandles.lookup().findVarHandle(Cell.class, "count", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Cell cell = new Cell();
+        int[] cells = new int[2];
+        cell.count = 1;
+        cells[0] = 1;
+        Thread t1 = new Thread(() -> {
+            COUNT.setVolatile(cell, (int) COUNT.getVolatile(cell) + 1);
+            COUNT.setRelease(cell, (int) COUNT.getAcquire(cell) + 1);
+            boolean swapped = COUNT.compareAndSet(cell, 3, 10);
+            int old = (int) COUNT.getAndAdd(cell, 5);
+            COUNT.set(cell, (int) COUNT.get(cell) + 100);
+            ELEMENT.getAndAdd(cells, 1, 4);
+            VarHandle.fullFence();
+            System.out.println(swapped + " " + old);
+        }, "t1");
+        t1.start();
+        t1.join();
+        System.out.println(cell.count + " " + cells[1]);
+    }
+}
