@@ -1,1 +1,95 @@
-//! Reads, edits and writes class files.
+//! Reads, edits and writes Java class files.
+//!
+//! A [`ClassFile`] keeps what it read as bytes and decodes on demand: reading is cheap, an unmodified class is written
+//! back byte for byte, and attributes that nobody knows survive. Input is not trusted: damaged bytes give a
+//! [`ClassError`] with the byte offset, never a panic, and never more memory than a small multiple of the input.
+//!
+//! # Reading
+//!
+//! ```
+//! use ravel_classfile::{ClassFile, Operand};
+//! # fn show(bytes: &[u8]) -> Result<(), ravel_classfile::ClassError> {
+//! let class = ClassFile::parse(bytes)?;
+//! for method in &class.methods {
+//!     let name = class.member_name(method)?; // names are bytes in modified UTF-8
+//!     let Some(code) = class.code(method)? else { continue };
+//!     for instruction in code.instructions() {
+//!         let instruction = instruction?;
+//!         if let Operand::Field(index) = instruction.operand {
+//!             let field = class.pool.member_ref(index)?;
+//!             println!("{name:?} {} {} {:?}", instruction.pc, instruction.mnemonic(), field.name);
+//!         }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Editing
+//!
+//! Straight-line code is inserted with a [`CodeEditor`]; branches, frames, handlers and tables move along.
+//!
+//! ```
+//! use ravel_classfile::{ClassError, ClassFile, CodeEditor, ErrorKind, op, super_call_pc};
+//! # fn instrument(bytes: &[u8]) -> Result<Vec<u8>, ClassError> {
+//! let mut class = ClassFile::parse(bytes)?;
+//! for index in 0..class.methods.len() {
+//!     let method = &class.methods[index];
+//!     let Some(mut code) = class.code(method)? else { continue };
+//!     let constructor = class.member_name(method)? == b"<init>";
+//!     let [high, low] = class.pool.add_method_ref("tool/Probe", "hit", "()V")?.to_be_bytes();
+//!     let probe = [op::INVOKESTATIC, high, low];
+//!
+//!     let mut edit = CodeEditor::new();
+//!     edit.insert_at_entry(&probe);
+//!     for instruction in code.instructions() {
+//!         let instruction = instruction?;
+//!         if matches!(instruction.opcode, op::GETFIELD | op::PUTFIELD) {
+//!             edit.insert_after(instruction.pc, &probe);
+//!         }
+//!     }
+//!     let start = if constructor { super_call_pc(&code, &class.pool).map(|pc| pc + 3) } else { Some(0) };
+//!     if let Some(start) = start {
+//!         let handler = [op::INVOKESTATIC, high, low, op::ATHROW];
+//!         edit.add_catch_all(start, code.code.len() as u32, &handler);
+//!     }
+//!     edit.grow_stack(2);
+//!     match edit.apply(&mut code, &mut class.pool, class.major) {
+//!         Ok(_positions) => class.set_code(index, &code)?,
+//!         Err(error) if matches!(error.kind, ErrorKind::CodeTooLarge(_) | ErrorKind::BranchOutOfRange(_)) => {
+//!             // No room: the method stays as it was.
+//!         }
+//!         Err(error) => return Err(error),
+//!     }
+//! }
+//! class.write()
+//! # }
+//! ```
+
+mod bytes;
+mod class;
+mod code;
+mod constructor;
+mod descriptor;
+mod edit;
+mod error;
+mod instruction;
+mod opcode;
+mod pool;
+mod relocate;
+mod stack;
+
+pub use class::{Attribute, ClassFile, Member, access};
+pub use code::{Code, ExceptionEntry, MAX_CODE};
+pub use constructor::super_call_pc;
+pub use descriptor::{FieldType, MethodDescriptor, parse_field_descriptor, parse_method_descriptor};
+pub use edit::{CodeEditor, PcMap};
+pub use error::{ClassError, ErrorKind, Result};
+pub use instruction::{Instruction, Instructions, Operand, Switch};
+pub use pool::{Constant, ConstantPool, MemberRef, decode_modified_utf8, encode_modified_utf8};
+pub use stack::stack_effect;
+
+/// The opcodes of the JVM by name.
+pub mod op {
+    pub use crate::opcode::*;
+}
