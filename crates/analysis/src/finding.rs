@@ -148,6 +148,36 @@ pub struct Finding {
     pub message: String,
     /// What to change.
     pub help: String,
+    /// Occurrences of the bug in the recorded trace, for the scheduler; not part of the JSON.
+    #[serde(skip)]
+    pub candidates: Vec<Candidate>,
+}
+
+/// One occurrence of a finding: the events of the pattern in the order in which they must happen, and the units
+/// they belong to, so that serial orders of those units can be forced for comparison.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Candidate {
+    /// The pattern's events, in the order that the pattern demands (not that of the trace).
+    pub events: Vec<EventRef>,
+    /// For each event, the index in `units` of the unit it belongs to; none for an access outside any unit.
+    pub owners: Vec<Option<usize>>,
+    /// The units that take part.
+    pub units: Vec<UnitSpan>,
+    /// Whether the recorded trace already has the events in this order.
+    pub observed: bool,
+}
+
+/// The stretch of one thread that a unit covers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnitSpan {
+    /// Who.
+    pub thread: ThreadId,
+    /// The first event of the unit.
+    pub begin: EventRef,
+    /// The last event of the unit; none if the trace ended first.
+    pub end: Option<EventRef>,
+    /// What makes it a unit.
+    pub kind: UnitKind,
 }
 
 /// Classes seen by the recorder.

@@ -1,0 +1,186 @@
+//! Atomic sets: which locations are consistent only together, and what the engine must know of a location at every
+//! access, worked out once per location.
+//!
+//! By default the plain instance fields of an object are one set, the plain static fields of a class another, the
+//! elements of an array a third. A volatile or final field stands alone; the state of a modelled object is one set, and
+//! so are all variables of an imported trace. `@AtomicSet("name")` and the settings name sets of their own.
+
+use crate::units::{UnitSettings, matches_pattern};
+use ravel_trace::names::{Location, flags};
+use ravel_trace::{ClassId, FieldId, LocationId, Names, ObjectId};
+use rustc_hash::FxHashMap;
+
+/// An atomic set.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct SetId(pub u32);
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum SetKey {
+    Object(ObjectId),
+    Class(ClassId),
+    Array(ObjectId),
+    Modelled(ObjectId),
+    Single(LocationId),
+    Named(Option<ObjectId>, String),
+    Imported,
+}
+
+/// What sort of cell a location is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CellKind {
+    /// A field of an object.
+    Instance,
+    /// A static field.
+    Static,
+    /// An element of an array.
+    Element,
+    /// The state of a modelled object: an atomic, a concurrent collection.
+    Modelled,
+    /// A variable of an imported trace.
+    Imported,
+}
+
+/// What is known of a location.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// Its atomic set.
+    pub set: SetId,
+    /// The class that declares the field; none for elements and imported variables.
+    pub class: Option<ClassId>,
+    /// What sort.
+    pub kind: CellKind,
+    /// Accesses to it are themselves synchronisation.
+    pub synchronizing: bool,
+    /// Marked `@NotAtomic`: accesses to it are nobody's unit and race on purpose.
+    pub exempt: bool,
+    /// The object it is part of.
+    pub object: Option<ObjectId>,
+}
+
+/// The cells of all locations seen so far.
+#[derive(Debug, Default)]
+pub struct Cells {
+    cells: Vec<Option<Cell>>,
+    sets: FxHashMap<SetKey, SetId>,
+}
+
+/// Whether a class is part of the Java platform.
+pub fn is_platform(class: &str) -> bool {
+    ["java.", "javax.", "jdk.", "sun."].iter().any(|p| class.starts_with(p))
+}
+
+/// Whether a list of annotations has one of this simple name.
+pub fn annotated(annotations: &[String], name: &str) -> bool {
+    annotations.iter().any(|a| a.split('(').next() == Some(name))
+}
+
+/// The argument of an annotation, without quotes.
+pub fn annotation_value<'a>(annotations: &'a [String], name: &str) -> Option<&'a str> {
+    annotations.iter().find_map(|a| {
+        let value = a.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')?;
+        Some(value.trim_matches('"'))
+    })
+}
+
+impl Cells {
+    /// What is known of a location.
+    #[inline]
+    pub fn get(&mut self, names: &Names, settings: &UnitSettings, location: LocationId) -> Cell {
+        if let Some(Some(cell)) = self.cells.get(location.index()) {
+            return *cell;
+        }
+        self.describe(names, settings, location)
+    }
+
+    /// What is known of a location that has been accessed.
+    pub fn seen(&self, location: LocationId) -> Option<&Cell> {
+        self.cells.get(location.index()).and_then(Option::as_ref)
+    }
+
+    #[cold]
+    fn describe(&mut self, names: &Names, settings: &UnitSettings, location: LocationId) -> Cell {
+        let (kind, object, field) = match names.locations[location.index()] {
+            Location::Field(object, field) => (CellKind::Instance, Some(object), Some(field)),
+            Location::Entry(object, field, _) => (CellKind::Modelled, Some(object), Some(field)),
+            Location::Static(field) => (CellKind::Static, None, Some(field)),
+            Location::Element(object, _) => (CellKind::Element, Some(object), None),
+            Location::Named(field) => (CellKind::Imported, None, Some(field)),
+        };
+        let synchronizing = names.is_synchronizing(location);
+        let class = match kind {
+            CellKind::Imported | CellKind::Element => None,
+            _ => field.map(|f| names.field(f).class),
+        };
+        let platform = class.is_some_and(|c| names.classes.get(c.index()).is_some_and(|c| is_platform(&c.name)));
+        let kind = match kind {
+            CellKind::Instance if synchronizing && platform => CellKind::Modelled,
+            other => other,
+        };
+        let key = Self::key(names, settings, location, kind, object, field, synchronizing);
+        let next = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 atomic sets"));
+        let set = *self.sets.entry(key).or_insert(next);
+        let exempt = field.is_some_and(|f| {
+            let field = names.field(f);
+            annotated(&field.annotations, "NotAtomic")
+                || settings
+                    .not_atomic
+                    .iter()
+                    .any(|p| matches_pattern(p, &field_name(names, f)))
+        });
+        let cell = Cell {
+            set,
+            class,
+            kind,
+            synchronizing,
+            exempt,
+            object,
+        };
+        if self.cells.len() <= location.index() {
+            self.cells.resize(location.index() + 1, None);
+        }
+        self.cells[location.index()] = Some(cell);
+        cell
+    }
+
+    fn key(
+        names: &Names,
+        settings: &UnitSettings,
+        location: LocationId,
+        kind: CellKind,
+        object: Option<ObjectId>,
+        field: Option<FieldId>,
+        synchronizing: bool,
+    ) -> SetKey {
+        if let Some(field) = field {
+            if let Some(name) = annotation_value(&names.field(field).annotations, "AtomicSet") {
+                return SetKey::Named(object, name.to_owned());
+            }
+            let full = field_name(names, field);
+            let declared = settings
+                .atomic_sets
+                .iter()
+                .find(|s| s.fields.iter().any(|p| matches_pattern(p, &full)));
+            if let Some(set) = declared {
+                return SetKey::Named(object, set.name.clone());
+            }
+        }
+        let is_final = field.is_some_and(|f| names.field(f).flags & flags::FINAL != 0);
+        match (kind, object) {
+            (CellKind::Imported, _) => SetKey::Imported,
+            (CellKind::Modelled, Some(object)) => SetKey::Modelled(object),
+            (CellKind::Element, Some(object)) => SetKey::Array(object),
+            _ if synchronizing || is_final => SetKey::Single(location),
+            (CellKind::Instance, Some(object)) => SetKey::Object(object),
+            _ => field.map_or(SetKey::Single(location), |f| SetKey::Class(names.field(f).class)),
+        }
+    }
+}
+
+/// `shop.Stock.items`; an imported variable has its bare name.
+pub fn field_name(names: &Names, field: FieldId) -> String {
+    let field = names.field(field);
+    match names.classes.get(field.class.index()) {
+        Some(class) if !class.name.is_empty() => format!("{}.{}", class.name, field.name),
+        _ => field.name.clone(),
+    }
+}
