@@ -66,6 +66,7 @@
 //! # }
 //! ```
 
+pub mod archive;
 mod bytes;
 mod class;
 mod code;
