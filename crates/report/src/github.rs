@@ -1,0 +1,71 @@
+//! GitHub annotations: one workflow command per finding, which the runner shows beside the line in a pull request.
+
+use std::fmt::Write as _;
+
+use ravel_analysis::finding::{Evidence, Finding, Report};
+
+use crate::{Options, words};
+
+/// One line per visible finding.
+pub fn render(report: &Report, options: &Options<'_>) -> String {
+    let mut out = String::new();
+    for finding in options.visible(report) {
+        annotate(&mut out, finding, options);
+    }
+    out
+}
+
+fn annotate(out: &mut String, finding: &Finding, options: &Options<'_>) {
+    let level = match finding.evidence {
+        Evidence::Harmful | Evidence::Confirmed => "error",
+        Evidence::Witnessed | Evidence::Predicted => "warning",
+        Evidence::Suspected => "notice",
+    };
+    let mut properties = Vec::new();
+    let place = words::main_place(finding);
+    if let Some(step) = place
+        && let Some(path) = options.sources.relative_path(&step.class, &step.file)
+    {
+        properties.push(format!("file={}", escape_property(&path)));
+        if step.line > 0 {
+            properties.push(format!("line={}", step.line));
+        }
+    }
+    let title = format!(
+        "{} ({}) {}",
+        words::rule(finding.rule),
+        words::evidence(finding.evidence),
+        finding.id
+    );
+    properties.push(format!("title={}", escape_property(&title)));
+    let mut message = finding.message.clone();
+    if let Some(outcome) = &finding.outcome {
+        let _ = write!(message, "\nForced: {}", words::outcome(outcome));
+    }
+    if !finding.help.is_empty() {
+        let _ = write!(message, "\nFix: {}", finding.help);
+    }
+    if !finding.replay.is_empty() {
+        let _ = write!(message, "\nAgain: {}", finding.replay);
+    }
+    let _ = writeln!(out, "::{level} {}::{}", properties.join(","), escape_data(&message));
+}
+
+fn escape_data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn escape_property(text: &str) -> String {
+    escape_data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_escapes_its_field() {
+        assert_eq!(escape_property("a,b:c\n100%"), "a%2Cb%3Ac%0A100%25");
+        assert_eq!(escape_data("a::b\r\n"), "a::b%0D%0A");
+    }
+}

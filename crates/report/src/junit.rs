@@ -1,0 +1,86 @@
+//! JUnit XML, for build servers that show tests: every visible finding is a failed test, every rule that found nothing
+//! a passed one, so that a clean run is not an empty suite.
+
+use std::fmt::Write as _;
+
+use ravel_analysis::finding::{Finding, Report};
+
+use crate::{Options, text, words};
+
+/// The suite.
+pub fn render(report: &Report, options: &Options<'_>) -> String {
+    let findings = options.visible(report);
+    let clean: Vec<_> = words::RULES
+        .into_iter()
+        .filter(|&r| findings.iter().all(|f| f.rule != r))
+        .collect();
+    let tests = findings.len() + clean.len();
+    let failures = findings.len();
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(
+        out,
+        "<testsuites name=\"ravel\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">"
+    );
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"ravel\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"0\">"
+    );
+    let _ = writeln!(
+        out,
+        "    <properties><property name=\"program\" value=\"{}\"/></properties>",
+        escape(&report.program)
+    );
+    for finding in findings {
+        case(&mut out, finding, options);
+    }
+    for rule in clean {
+        let _ = writeln!(
+            out,
+            "    <testcase classname=\"ravel.{0}\" name=\"no {0} is shown\" time=\"0\"/>",
+            words::rule(rule)
+        );
+    }
+    out.push_str("  </testsuite>\n</testsuites>\n");
+    out
+}
+
+fn case(out: &mut String, finding: &Finding, options: &Options<'_>) {
+    let class = words::main_place(finding).map_or("ravel", |s| s.class.as_str());
+    let name = format!(
+        "{} {} {}",
+        words::rule(finding.rule),
+        words::variables(finding),
+        finding.id
+    );
+    let plain = Options {
+        color: false,
+        ..Options::new(options.sources)
+    };
+    let _ = writeln!(
+        out,
+        "    <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>",
+        escape(class),
+        escape(&name),
+        words::evidence(finding.evidence),
+        escape(&finding.message),
+        escape(&text::render_finding(finding, &plain)),
+    );
+}
+
+/// Text for XML, in content and attributes; characters that XML 1.0 cannot hold are replaced.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(c),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,179 @@
+//! The terminal format: findings as good compilers print them, then a summary that fits a screen. Everything is laid
+//! out for a fixed number of columns; only the command that shows a bug again may be longer, because it is copied.
+
+mod interleaving;
+mod places;
+mod style;
+mod summary;
+
+use ravel_analysis::finding::{Finding, Report};
+
+use crate::layout::{clean, fit, width, wrap, wrap_hanging};
+use crate::{Options, words};
+use style::{Look, Style};
+pub use style::{colors_wanted, unicode_wanted};
+
+/// Narrower than this nothing can be laid out.
+const MIN_COLUMNS: usize = 40;
+/// Wider than this nothing gets easier to read.
+const MAX_COLUMNS: usize = 120;
+/// How many callers a call chain shows.
+const MAX_CALLERS: usize = 3;
+
+/// The whole report.
+pub fn render(report: &Report, options: &Options<'_>) -> String {
+    let mut out = String::new();
+    for finding in options.visible(report) {
+        out.push_str(&render_finding(finding, options));
+        out.push('\n');
+    }
+    out.push_str(&summary::render(report, options));
+    out
+}
+
+/// One finding, for `ravel replay` and formats that embed text.
+pub fn render_finding(finding: &Finding, options: &Options<'_>) -> String {
+    let columns = columns(options);
+    let style = Style::new(options.color, options.unicode);
+    let mut lines = head(finding, &style, columns);
+    if !finding.steps.is_empty() {
+        lines.push(String::new());
+        lines.extend(places::lines(finding, options.sources, &style, columns));
+        if words::threads(finding).len() > 1 {
+            lines.push(String::new());
+            lines.push(format!("  {}", style.paint(Look::Bold, words::order_heading(finding))));
+            lines.extend(interleaving::lines(finding, &style, columns));
+        }
+        lines.extend(callers(finding, &style, columns));
+    }
+    lines.push(String::new());
+    lines.extend(facts(finding, &style, columns));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn columns(options: &Options<'_>) -> usize {
+    options.width.clamp(MIN_COLUMNS, MAX_COLUMNS)
+}
+
+fn head(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
+    let label = format!("{}[{}]", words::evidence(finding.evidence), words::rule(finding.rule));
+    let message = clean(&finding.message);
+    let mut lines = Vec::new();
+    for (row, line) in wrap_hanging(&message, columns.saturating_sub(width(&label) + 2), columns - 2)
+        .iter()
+        .enumerate()
+    {
+        let line = style.paint(Look::Bold, line);
+        lines.push(match row {
+            0 => format!("{}: {line}", style.paint(Style::of_evidence(finding.evidence), &label)),
+            _ => format!("  {line}"),
+        });
+    }
+    let mut about = vec![format!("id {}", finding.id)];
+    if !finding.variables.is_empty() {
+        about.push(words::variables(finding));
+    }
+    if !finding.patterns.is_empty() {
+        about.push(format!("pattern {}", finding.patterns.join(", ")));
+    }
+    let about = clean(&about.join(&format!(" {} ", style.glyphs.dot)));
+    lines.extend(
+        wrap(&about, columns - 2)
+            .iter()
+            .map(|l| format!("  {}", style.paint(Look::Dim, l))),
+    );
+    lines
+}
+
+/// Who called the code of each place: the frame below the step, which the snippet does not show.
+fn callers(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
+    let mut seen: Vec<(&str, &[String])> = Vec::new();
+    for step in &finding.steps {
+        let outer = step.stack.get(1..).unwrap_or(&[]);
+        if !outer.is_empty() && !seen.iter().any(|(t, s)| *t == step.thread && *s == outer) {
+            seen.push((&step.thread, outer));
+        }
+    }
+    if seen.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![String::new()];
+    for (thread, stack) in seen {
+        let mut frames: Vec<String> = stack
+            .iter()
+            .take(MAX_CALLERS)
+            .map(|f| fit(&clean(&frame(f)), columns - 8, style.glyphs.ellipsis))
+            .collect();
+        if stack.len() > MAX_CALLERS {
+            frames.push(format!("{} more", stack.len() - MAX_CALLERS));
+        }
+        let chain = frames.join(&format!(" {} ", style.glyphs.from));
+        let text = format!("{} called from {chain}", clean(thread));
+        for (row, line) in wrap(&text, columns - 6).iter().enumerate() {
+            let indent = if row == 0 { "  " } else { "      " };
+            lines.push(format!("{indent}{}", style.paint(Look::Dim, line)));
+        }
+    }
+    lines
+}
+
+/// `shop.Stock.count (Stock.java:14)` without its package.
+fn frame(frame: &str) -> String {
+    match frame.split_once(" (") {
+        Some((method, place)) => format!("{} ({place}", words::short_variable(method)),
+        None => frame.to_owned(),
+    }
+}
+
+fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut fact = |name: &str, look: Look, text: &str| {
+        let head = format!("  {name}: ");
+        let room = columns - width(&head);
+        for (row, line) in wrap_hanging(&clean(text), room, columns - 4).iter().enumerate() {
+            let start = if row == 0 {
+                style.paint(look, &head)
+            } else {
+                "    ".to_owned()
+            };
+            lines.push(format!("{start}{line}"));
+        }
+    };
+    if let Some(outcome) = &finding.outcome {
+        fact("forced run", Look::Bad, &words::outcome(outcome));
+    }
+    let units: Vec<String> = finding
+        .units
+        .iter()
+        .map(|u| {
+            format!(
+                "{} in {} ({})",
+                words::method(&u.method),
+                u.thread,
+                words::unit_kind(u.kind)
+            )
+        })
+        .collect();
+    if !units.is_empty() {
+        fact("one step", Look::Note, &format!("expected of {}", units.join(" and ")));
+    }
+    fact("evidence", Look::Note, words::evidence_meaning(finding.evidence));
+    if !finding.help.is_empty() {
+        fact("fix", Look::Good, &finding.help);
+    }
+    if !finding.replay.is_empty() {
+        let command = format!(
+            "  {} {}",
+            style.paint(Look::Good, "see it again:"),
+            clean(&finding.replay)
+        );
+        lines.push(command);
+    }
+    lines.push(format!(
+        "  {} ravel explain {}",
+        style.paint(Look::Dim, "more:"),
+        words::rule(finding.rule)
+    ));
+    lines
+}

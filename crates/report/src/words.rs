@@ -1,0 +1,390 @@
+//! The JVM's names and Ravel's enumerations in the words that people read. Every format says the same thing the same
+//! way because all of them ask here.
+
+use ravel_analysis::finding::{Evidence, Finding, Outcome, Rule, Step, UnitKind};
+
+/// All rules, in the order in which pages and suites list them.
+pub const RULES: [Rule; 7] = [
+    Rule::DataRace,
+    Rule::Atomicity,
+    Rule::AtomicSet,
+    Rule::Unserializable,
+    Rule::LockDiscipline,
+    Rule::LockOrder,
+    Rule::LockPattern,
+];
+
+/// All steps of the evidence ladder, strongest first.
+pub const LADDER: [Evidence; 5] = [
+    Evidence::Harmful,
+    Evidence::Confirmed,
+    Evidence::Witnessed,
+    Evidence::Predicted,
+    Evidence::Suspected,
+];
+
+/// The rule's id, `data-race`.
+pub fn rule(rule: Rule) -> &'static str {
+    match rule {
+        Rule::DataRace => "data-race",
+        Rule::Atomicity => "atomicity",
+        Rule::AtomicSet => "atomic-set",
+        Rule::Unserializable => "unserializable",
+        Rule::LockDiscipline => "lock-discipline",
+        Rule::LockOrder => "lock-order",
+        Rule::LockPattern => "lock-pattern",
+    }
+}
+
+/// The evidence's id, `harmful`.
+pub fn evidence(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Suspected => "suspected",
+        Evidence::Predicted => "predicted",
+        Evidence::Witnessed => "witnessed",
+        Evidence::Confirmed => "confirmed",
+        Evidence::Harmful => "harmful",
+    }
+}
+
+/// The evidence with this id.
+pub fn parse_evidence(name: &str) -> Option<Evidence> {
+    LADDER.into_iter().find(|&e| evidence(e) == name)
+}
+
+/// The rule with this id.
+pub fn parse_rule(name: &str) -> Option<Rule> {
+    RULES.into_iter().find(|&r| rule(r) == name)
+}
+
+/// What a step of the ladder says, and what it leaves open.
+pub fn evidence_meaning(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Suspected => "a rule of thumb is broken; no order of the threads was worked out that shows harm",
+        Evidence::Predicted => {
+            "locks and order allow it; no whole schedule was found that leads there, so it was not forced"
+        }
+        Evidence::Witnessed => "a whole schedule leads there; it has not happened in a forced run",
+        Evidence::Confirmed => "it happened in a forced run; that run ended as a serial order could also end",
+        Evidence::Harmful => "it happened in a forced run, and that run ended as no serial order ends",
+    }
+}
+
+/// The kind of unit, as a noun.
+pub fn unit_kind(kind: UnitKind) -> &'static str {
+    match kind {
+        UnitKind::Section => "critical section",
+        UnitKind::Method => "method",
+        UnitKind::Compound => "compound action",
+        UnitKind::Declared => "declared unit",
+    }
+}
+
+/// What kind of end a forced run had, as a noun phrase.
+pub fn outcome_kind(outcome: &Outcome) -> &str {
+    match outcome.kind.as_str() {
+        "normal" => "ended normally",
+        "exception" => "uncaught exception",
+        "deadlock" => "deadlock",
+        "hang" => "hang",
+        "exit" => "another exit code",
+        "output" => "another output",
+        "value" => "wrong value",
+        "return" => "wrong result",
+        other => other,
+    }
+}
+
+/// `shop.Stock$1` without its package: `Stock$1`.
+pub fn simple_class(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
+}
+
+/// `shop.Stock$1` without its class: `shop`, empty for the default package.
+pub fn package(class: &str) -> &str {
+    class.rsplit_once('.').map_or("", |(package, _)| package)
+}
+
+/// `shop.Stock.items` as `items`, `shop.Stock.items[3]` as `items[3]`, anything without a dot as it is.
+pub fn simple_variable(variable: &str) -> &str {
+    variable.rsplit('.').next().unwrap_or(variable)
+}
+
+/// `shop.Stock.items` as `Stock.items`.
+pub fn short_variable(variable: &str) -> &str {
+    match variable.rmatch_indices('.').nth(1) {
+        Some((at, _)) => &variable[at + 1..],
+        None => variable,
+    }
+}
+
+/// `shop.Stock.take(ILjava/lang/String;)Z` as `Stock.take(int, String)`; what is no descriptor is left alone.
+pub fn method(qualified: &str) -> String {
+    let (name, descriptor) = match qualified.find('(') {
+        Some(at) => qualified.split_at(at),
+        None => (qualified, ""),
+    };
+    let short = short_variable(name);
+    match parameters(descriptor) {
+        Some(parameters) => format!("{short}({})", parameters.join(", ")),
+        None => format!("{short}{descriptor}"),
+    }
+}
+
+/// The method of a step, with its class: `Stock.count()`.
+pub fn step_method(step: &Step) -> String {
+    method(&format!("{}.{}", step.class, step.method))
+}
+
+fn parameters(descriptor: &str) -> Option<Vec<String>> {
+    let inner = descriptor.strip_prefix('(')?.split_once(')')?.0;
+    let mut rest = inner;
+    let mut parameters = Vec::new();
+    while !rest.is_empty() {
+        let element = rest.trim_start_matches('[');
+        let dimensions = rest.len() - element.len();
+        let (name, after) = match element.chars().next()? {
+            'L' => {
+                let (class, after) = element[1..].split_once(';')?;
+                (class.rsplit('/').next().unwrap_or(class), after)
+            }
+            primitive => (primitive_name(primitive)?, &element[1..]),
+        };
+        parameters.push(format!("{name}{}", "[]".repeat(dimensions)));
+        rest = after;
+    }
+    Some(parameters)
+}
+
+fn primitive_name(code: char) -> Option<&'static str> {
+    Some(match code {
+        'Z' => "boolean",
+        'B' => "byte",
+        'C' => "char",
+        'S' => "short",
+        'I' => "int",
+        'J' => "long",
+        'F' => "float",
+        'D' => "double",
+        _ => return None,
+    })
+}
+
+/// What a step does, as in `reads items`.
+pub fn step_does(step: &Step) -> String {
+    let verb = match step.op.as_str() {
+        "read" => "reads",
+        "write" => "writes",
+        "update" => "updates",
+        "acquire" => "takes",
+        "release" => "gives up",
+        "block" => "waits for",
+        "wait" => "waits",
+        "notify" => "notifies",
+        "fork" => "starts a thread",
+        "begin" => "begins",
+        "end" => "ends",
+        "join" => "joins a thread",
+        "enter" => "enters",
+        "exit" => "leaves",
+        other => other,
+    };
+    with_object(verb, step)
+}
+
+/// A step as a short order, as in `read items`.
+pub fn step_op(step: &Step) -> String {
+    with_object(&step.op, step)
+}
+
+fn with_object(verb: &str, step: &Step) -> String {
+    if let Some(lock) = lock_of(step) {
+        return format!("{verb} {}", lock_name(lock));
+    }
+    if !step.variable.is_empty() {
+        return format!("{verb} {}", simple_variable(&step.variable));
+    }
+    match step.op.as_str() {
+        "acquire" | "block" | "release" => format!("{verb} a lock"),
+        "enter" | "exit" => format!("{verb} {}", step_method(step)),
+        _ => verb.to_owned(),
+    }
+}
+
+/// The lock that a lock operation is about: named as its variable, else the newest of those held after an acquire.
+fn lock_of(step: &Step) -> Option<&str> {
+    match step.op.as_str() {
+        "acquire" | "block" | "release" if !step.variable.is_empty() => Some(&step.variable),
+        "acquire" => step.locks.last().map(String::as_str),
+        _ => None,
+    }
+}
+
+/// `shop.Stock@3` as `Stock@3`.
+pub fn lock_name(lock: &str) -> &str {
+    simple_class(lock)
+}
+
+/// The locks held beside the one that the step itself is about, as in `holding Stock, Log`; none if there are none.
+pub fn holding(step: &Step) -> Option<String> {
+    let own = lock_of(step);
+    let names: Vec<&str> = step
+        .locks
+        .iter()
+        .map(String::as_str)
+        .filter(|l| Some(*l) != own)
+        .map(lock_name)
+        .collect();
+    (!names.is_empty()).then(|| format!("holding {}", names.join(", ")))
+}
+
+/// The locks of a step, as in `, holding Stock, Log`; an access says so when there are none.
+pub fn locks_held(step: &Step) -> String {
+    match holding(step) {
+        Some(holding) => format!(", {holding}"),
+        None if is_access(step) => ", no lock held".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Whether the step reads or writes a location.
+pub fn is_access(step: &Step) -> bool {
+    matches!(step.op.as_str(), "read" | "write" | "update")
+}
+
+/// `Stock.java:14`, `Stock.java`, or the class if the file is not known.
+pub fn place(step: &Step) -> String {
+    match (step.file.is_empty(), step.line) {
+        (false, 0) => step.file.clone(),
+        (false, line) => format!("{}:{line}", step.file),
+        (true, 0) => simple_class(&step.class).to_owned(),
+        (true, line) => format!("{}:{line}", simple_class(&step.class)),
+    }
+}
+
+/// The threads of the interleaving, in order of first appearance.
+pub fn threads(finding: &Finding) -> Vec<&str> {
+    let mut threads: Vec<&str> = Vec::new();
+    for step in &finding.steps {
+        if !threads.contains(&step.thread.as_str()) {
+            threads.push(&step.thread);
+        }
+    }
+    threads
+}
+
+/// Which step decides: the one of another thread that gets in between, the second access of a race, the acquire that
+/// closes the circle. Only an interleaving of two threads has one.
+pub fn decisive(finding: &Finding) -> Option<usize> {
+    let steps = &finding.steps;
+    let first = steps.first()?;
+    if steps.iter().all(|s| s.thread == first.thread) {
+        return None;
+    }
+    match finding.rule {
+        Rule::LockOrder => steps.iter().rposition(|s| matches!(s.op.as_str(), "acquire" | "block")),
+        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable | Rule::LockPattern => {
+            let opener = steps.iter().find(|s| is_access(s)).unwrap_or(first);
+            let resumes = steps.iter().rposition(|s| s.thread == opener.thread && is_access(s))?;
+            steps[..resumes]
+                .iter()
+                .rposition(|s| s.thread != opener.thread && is_access(s))
+        }
+        Rule::DataRace | Rule::LockDiscipline => steps.iter().rposition(is_access),
+    }
+}
+
+/// What the interleaving of a finding shows.
+pub fn order_heading(finding: &Finding) -> &'static str {
+    match (finding.evidence, finding.rule) {
+        (Evidence::Suspected, _) => "the accesses",
+        (_, Rule::DataRace) => "two accesses that nothing keeps apart",
+        (_, Rule::LockOrder) => "the order that locks up",
+        _ => "the order that breaks it",
+    }
+}
+
+/// The step where a reader should look first: the decisive one, else the first that has a line, else the first.
+pub fn main_place(finding: &Finding) -> Option<&Step> {
+    decisive(finding)
+        .and_then(|at| finding.steps.get(at))
+        .filter(|s| !s.file.is_empty())
+        .or_else(|| finding.steps.iter().find(|s| s.line > 0))
+        .or(finding.steps.first())
+}
+
+/// The variables of a finding, as in `Range.low, Range.high`.
+pub fn variables(finding: &Finding) -> String {
+    let short: Vec<&str> = finding.variables.iter().map(|v| short_variable(v)).collect();
+    short.join(", ")
+}
+
+/// How a forced run ended, as in `uncaught exception in t1: java.lang.Exception`.
+pub fn outcome(outcome: &Outcome) -> String {
+    let mut text = outcome_kind(outcome).to_owned();
+    if let Some(thread) = &outcome.thread {
+        text.push_str(" in ");
+        text.push_str(thread);
+    }
+    if !outcome.message.is_empty() {
+        text.push_str(": ");
+        text.push_str(&outcome.message);
+    }
+    text
+}
+
+/// A number with its thousands marked: `1,204,331`.
+pub fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 bug`, `2 bugs`.
+pub fn count(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_read_like_java() {
+        assert_eq!(method("shop.Stock.take(I)Z"), "Stock.take(int)");
+        assert_eq!(
+            method("shop.Stock$1.put([[JLjava/util/Map$Entry;D)V"),
+            "Stock$1.put(long[][], Map$Entry, double)"
+        );
+        assert_eq!(method("Main.run()V"), "Main.run()");
+    }
+
+    #[test]
+    fn a_damaged_descriptor_is_left_alone() {
+        for damaged in ["a.B.c(", "a.B.c(Q)V", "a.B.c(Lx)V", "a.B.c([)V", "", "(", "a.B.c(é)V"] {
+            method(damaged);
+        }
+        assert_eq!(method("a.B.c(Q)V"), "B.c(Q)V");
+    }
+
+    #[test]
+    fn variables_keep_their_class() {
+        assert_eq!(short_variable("shop.Stock.items"), "Stock.items");
+        assert_eq!(short_variable("x"), "x");
+        assert_eq!(simple_variable("shop.Stock.items[3]"), "items[3]");
+    }
+
+    #[test]
+    fn thousands_are_marked() {
+        assert_eq!(number(0), "0");
+        assert_eq!(number(999), "999");
+        assert_eq!(number(1000), "1,000");
+        assert_eq!(number(1_204_331), "1,204,331");
+    }
+}

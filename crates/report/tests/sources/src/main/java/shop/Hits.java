@@ -1,0 +1,9 @@
+package shop;
+
+final class Hits {
+    static long total;
+
+    static void hit() {
+        total++;
+    }
+}
