@@ -2,15 +2,15 @@
 //!
 //! Depends on no other crate of Ravel: a stranger could use it alone.
 
-#![allow(dead_code, unused_imports)]
-
 mod block;
 mod columns;
 pub mod definition;
+pub mod error;
 pub mod event;
 pub mod ids;
 pub mod names;
 pub mod raw;
+pub mod reader;
 pub mod run_info;
 pub mod source;
 mod varint;
@@ -18,9 +18,11 @@ pub mod writer;
 
 pub use block::VERSION;
 pub use definition::Definition;
+pub use error::{TraceError, Warning};
 pub use event::{Event, Mode, Op, Value};
 pub use ids::{ClassId, FieldId, LocationId, LockId, MethodId, ObjectId, SiteId, SyncId, ThreadId};
 pub use names::Names;
+pub use reader::{ReadOptions, Reader};
 pub use run_info::{EndReason, Footer, Header};
 pub use source::{Source, SourceError};
 pub use writer::Writer;

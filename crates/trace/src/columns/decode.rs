@@ -60,6 +60,8 @@ pub(crate) struct Decoder {
     position: u32,
     clock: u64,
     stamped: bool,
+    /// Where the block is in the file, for messages.
+    offset: u64,
     /// Keys never fall within a thread, whatever the file says: the merge rests on it.
     floor: u64,
 }
@@ -80,14 +82,26 @@ impl Decoder {
         self.left
     }
 
+    /// Where the current block is in the file.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// No further record of the thread has a smaller key.
+    pub fn floor(&self) -> u64 {
+        self.floor
+    }
+
     /// Gives back the memory of a thread that has ended.
     pub fn clear(&mut self) {
         *self = Decoder::default();
     }
 
     /// Begins the block whose payload was put in.
-    pub fn begin(&mut self, frame: &Frame) -> Result<(), Malformed> {
+    pub fn begin(&mut self, frame: &Frame, offset: u64) -> Result<(), Malformed> {
         self.left = 0;
+        self.offset = offset;
+        self.floor = self.floor.max(first_key(frame));
         self.begin_inner(frame).ok_or(Malformed)
     }
 
@@ -256,6 +270,15 @@ impl Decoder {
         self.left -= count;
         (self.clock, self.position, self.floor, self.stamped) = (clock, position, floor, stamped);
         Some(())
+    }
+}
+
+/// The least key that records of this block can have.
+pub(crate) fn first_key(frame: &Frame) -> u64 {
+    if frame.stamped {
+        sequence_key(frame.clock.wrapping_sub(1))
+    } else {
+        plain_key(frame.clock)
     }
 }
 

@@ -7,7 +7,7 @@
 mod decode;
 mod encode;
 
-pub(crate) use decode::{Decoder, Entry, Malformed, Record, ValueTag, plain_key};
+pub(crate) use decode::{Decoder, Entry, Record, ValueTag, first_key};
 pub(crate) use encode::{Encoder, ThreadState, ValueTypes};
 
 use crate::raw::RawKind;

@@ -1,0 +1,138 @@
+//! Why a trace could not be read, with the file, the byte, and a way out.
+
+use std::fmt;
+use std::io;
+
+use crate::block::VERSION;
+use crate::source::SourceError;
+
+/// Why a trace could not be opened or read on.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The system refused.
+    #[error("cannot read {file}: {error}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Too short to be a trace at all.
+    #[error("{file} is empty or ends within its first 16 bytes: nothing was recorded in it")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// Something else.
+    #[error(
+        "{file} is not a Ravel trace: it does not begin as one. A text trace in STD form is converted by \
+         `ravel trace import`"
+    )]
+    Foreign {
+        /// The file.
+        file: String,
+    },
+    /// Made by a later Ravel.
+    #[error(
+        "{file} has version {version} of the trace format; this Ravel reads up to version {VERSION}. Use a newer one"
+    )]
+    Newer {
+        /// The file.
+        file: String,
+        /// Its version.
+        version: u32,
+    },
+    /// Bytes in the middle are not what was written.
+    #[error("{file} is damaged at byte {offset}: {what}. --salvage reads what can be read")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// Where the damaged block begins.
+        offset: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+impl From<TraceError> for SourceError {
+    fn from(error: TraceError) -> Self {
+        SourceError(error.to_string())
+    }
+}
+
+/// What is worth saying about a trace that could be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Warning {
+    /// The end of the file is not whole, as when the recorder was killed; it was left out.
+    TornTail {
+        /// Where it begins.
+        offset: u64,
+        /// How many bytes were left out.
+        bytes: u64,
+    },
+    /// There is no footer: the recording was cut short.
+    Unfinished,
+    /// Damage in the middle that was passed over.
+    Skipped {
+        /// Where it begins.
+        offset: u64,
+        /// How many bytes were passed over.
+        bytes: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// Threads that had events but no end when the trace stopped.
+    NotEnded {
+        /// Their names.
+        threads: Vec<String>,
+    },
+    /// Locks given up that were not seen to be taken; left out.
+    UnmatchedReleases {
+        /// How many.
+        count: u64,
+    },
+    /// Waits without a monitor seen to be held, or ends of waits that were not seen to begin.
+    UnmatchedWaits {
+        /// How many.
+        count: u64,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::TornTail { offset, bytes } => {
+                write!(
+                    out,
+                    "the last block is not whole: {bytes} bytes from byte {offset} on were left out"
+                )
+            }
+            Warning::Unfinished => write!(out, "the recording was cut short: the file has no footer"),
+            Warning::Skipped { offset, bytes, what } => {
+                write!(out, "{bytes} damaged bytes at byte {offset} were passed over: {what}")
+            }
+            Warning::NotEnded { threads } => {
+                const SHOWN: usize = 5;
+                let names = threads
+                    .iter()
+                    .take(SHOWN)
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                write!(out, "{} threads had not ended: {names}", threads.len())?;
+                if threads.len() > SHOWN {
+                    write!(out, ", …")
+                } else {
+                    Ok(())
+                }
+            }
+            Warning::UnmatchedReleases { count } => {
+                write!(
+                    out,
+                    "{count} releases of locks that were not seen to be taken were left out"
+                )
+            }
+            Warning::UnmatchedWaits { count } => write!(out, "{count} waits were not seen whole"),
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Reads a trace file as one stream of events in global order.
+//!
+//! Opening walks over the blocks once: it reads the tables and notes where each thread's buffers are. Reading then
+//! merges the threads, unpacking one block of each at a time. A thread runs on until another has an earlier record;
+//! among equals the lower thread goes first. The order depends on the file alone.
+
+mod index;
+mod input;
+mod intern;
+mod locks;
+mod resolve;
+mod tables;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::path::Path;
+
+pub use resolve::Statistics;
+
+use crate::columns::{Decoder, Record};
+use crate::error::{TraceError, Warning};
+use crate::event::{Event, Op};
+use crate::ids::{ObjectId, ThreadId};
+use crate::names::Names;
+use crate::run_info::{Footer, Header};
+use crate::source::{Source, SourceError};
+use index::{BlockRef, Index};
+use input::{Input, PayloadError, Unpacker};
+use locks::HeldLocks;
+use resolve::{Place, Resolved, Resolver};
+
+/// How to read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReadOptions {
+    /// Pass over damage in the middle of the file instead of stopping at it.
+    pub salvage: bool,
+}
+
+/// Records of one thread taken apart at a time.
+const BATCH: usize = 512;
+
+/// The records of one thread.
+struct Stream {
+    thread: ThreadId,
+    /// Still to be read, the last first.
+    blocks: Vec<BlockRef>,
+    decoder: Decoder,
+    batch: Vec<Record>,
+    at: usize,
+    places: Vec<Place>,
+    held: HeldLocks,
+    ended: bool,
+}
+
+/// Reads a trace file.
+pub struct Reader {
+    input: Input,
+    unpacker: Unpacker,
+    salvage: bool,
+    header: Header,
+    footer: Option<Footer>,
+    records: u64,
+    warnings: Vec<Warning>,
+    resolver: Resolver,
+    /// Sorted by thread, so that an index orders as its thread does.
+    streams: Vec<Stream>,
+    /// Least key of each thread that waits for its turn.
+    waiting: BinaryHeap<Reverse<(u64, u32)>>,
+    current: Option<u32>,
+    /// The current thread runs while its records are not behind this.
+    limit: (u64, u32),
+    /// The second event of a record that became two.
+    pending: Option<Event>,
+    done: bool,
+}
+
+impl Reader {
+    /// Opens a file.
+    pub fn open(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, TraceError> {
+        let name = path.as_ref().display().to_string();
+        let io = |error| TraceError::Io {
+            file: name.clone(),
+            error,
+        };
+        let file = File::open(path.as_ref()).map_err(io)?;
+        if !file.metadata().map_err(io)?.is_file() {
+            return Err(io(std::io::Error::other("a trace is read from a regular file")));
+        }
+        let input = Input::file(file, name.clone()).map_err(io)?;
+        Reader::from_input(input, options)
+    }
+
+    /// Reads a trace that is in memory; `name` stands for the file in messages.
+    pub fn from_bytes(bytes: Vec<u8>, name: &str, options: ReadOptions) -> Result<Self, TraceError> {
+        Reader::from_input(Input::memory(bytes, name.to_string()), options)
+    }
+
+    fn from_input(mut input: Input, options: ReadOptions) -> Result<Self, TraceError> {
+        let mut unpacker = Unpacker::new().map_err(|error| TraceError::Io {
+            file: input.name.clone(),
+            error,
+        })?;
+        let index = index::read(&mut input, &mut unpacker, options.salvage)?;
+        let Index {
+            header,
+            footer,
+            names,
+            objects,
+            threads,
+            records,
+            warnings,
+        } = index;
+        let mut resolver = Resolver::new(names, objects);
+        let mut raw_threads: Vec<_> = threads.into_iter().collect();
+        raw_threads.sort_unstable_by_key(|(raw, _)| *raw);
+        let mut streams: Vec<Stream> = raw_threads
+            .into_iter()
+            .map(|(raw, mut blocks)| {
+                blocks.reverse();
+                Stream {
+                    thread: resolver.thread(raw.into()),
+                    blocks,
+                    decoder: Decoder::default(),
+                    batch: Vec::new(),
+                    at: 0,
+                    places: Vec::new(),
+                    held: HeldLocks::default(),
+                    ended: false,
+                }
+            })
+            .collect();
+        streams.sort_by_key(|stream| stream.thread);
+        let waiting = streams
+            .iter()
+            .enumerate()
+            .filter_map(|(index, stream)| Some(Reverse((stream.blocks.last()?.first_key, index as u32))))
+            .collect();
+        Ok(Reader {
+            input,
+            unpacker,
+            salvage: options.salvage,
+            header,
+            footer,
+            records,
+            warnings,
+            resolver,
+            streams,
+            waiting,
+            current: None,
+            limit: (0, 0),
+            pending: None,
+            done: false,
+        })
+    }
+
+    /// How the recorded program was started.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How the recording ended; none if it was cut short.
+    pub fn footer(&self) -> Option<&Footer> {
+        self.footer.as_ref()
+    }
+
+    /// What is worth saying. Complete once the last event has been read.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Records in the file: an upper bound of the events, known before the first is read.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The size of the file in bytes.
+    pub fn file_size(&self) -> u64 {
+        self.input.len()
+    }
+
+    /// Counts of what was read so far.
+    pub fn statistics(&self) -> Statistics {
+        self.resolver.statistics
+    }
+
+    /// The class of an object, if the trace says it: locks and other objects of synchronisation.
+    pub fn object_class(&self, object: ObjectId) -> Option<&str> {
+        self.resolver.objects.class_name(object)
+    }
+
+    fn next(&mut self) -> Result<Option<Event>, TraceError> {
+        if let Some(event) = self.pending.take() {
+            self.resolver.statistics.events += 1;
+            return Ok(Some(event));
+        }
+        loop {
+            let Some(index) = self.current else {
+                if !self.next_stream() {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let Some(stream) = self.streams.get_mut(index as usize) else {
+                return Ok(None);
+            };
+            let Some(record) = stream.batch.get(stream.at) else {
+                self.refill(index)?;
+                continue;
+            };
+            if (record.key, index) > self.limit {
+                self.waiting.push(Reverse((record.key, index)));
+                self.current = None;
+                continue;
+            }
+            stream.at += 1;
+            let Some(place) = stream.places.get_mut(usize::from(record.code)) else {
+                continue;
+            };
+            let resolved = self.resolver.resolve(record, place, &mut stream.held);
+            let event = match resolved {
+                Resolved::Nothing => continue,
+                Resolved::One(op) => place.event(stream.thread, record, op),
+                Resolved::Two(first, second) => {
+                    self.pending = Some(place.event(stream.thread, record, second));
+                    place.event(stream.thread, record, first)
+                }
+            };
+            if let Op::End { .. } = event.op {
+                stream.ended = true;
+            }
+            self.resolver.statistics.events += 1;
+            return Ok(Some(event));
+        }
+    }
+
+    /// Turns to the thread with the least record; false if there is none.
+    fn next_stream(&mut self) -> bool {
+        let Some(Reverse((_, index))) = self.waiting.pop() else {
+            return false;
+        };
+        self.current = Some(index);
+        self.limit = self.waiting.peek().map_or((u64::MAX, u32::MAX), |next| next.0);
+        true
+    }
+
+    /// Gets the current thread's next records, or turns away from it: it has none, or none that is due.
+    #[cold]
+    fn refill(&mut self, index: u32) -> Result<(), TraceError> {
+        let Some(stream) = self.streams.get_mut(index as usize) else {
+            return Ok(());
+        };
+        stream.batch.clear();
+        stream.at = 0;
+        if stream.decoder.left() == 0 {
+            let Some(block) = stream.blocks.last().copied() else {
+                stream.decoder.clear();
+                stream.batch = Vec::new();
+                stream.places = Vec::new();
+                self.current = None;
+                return Ok(());
+            };
+            let due = block.first_key.max(stream.decoder.floor());
+            if (due, index) > self.limit {
+                self.waiting.push(Reverse((due, index)));
+                self.current = None;
+                return Ok(());
+            }
+            stream.blocks.pop();
+            if let Err(what) = self.begin_block(index, block)? {
+                return self.pass_over(block, what);
+            }
+        }
+        let Some(stream) = self.streams.get_mut(index as usize) else {
+            return Ok(());
+        };
+        let taken = stream.decoder.take(BATCH, &mut stream.batch);
+        match taken {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                let offset = stream.decoder.offset();
+                self.pass_over(BlockRef { offset, first_key: 0 }, NOT_COLUMNS)
+            }
+        }
+    }
+
+    /// Unpacks a block; the inner error says what is wrong with it.
+    fn begin_block(&mut self, index: u32, block: BlockRef) -> Result<Result<(), &'static str>, TraceError> {
+        let io = |error, input: &Input| TraceError::Io {
+            file: input.name.clone(),
+            error,
+        };
+        let Some(stream) = self.streams.get_mut(index as usize) else {
+            return Ok(Ok(()));
+        };
+        let frame = match self.input.frame_at(block.offset) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return Ok(Err("the block has changed since the file was opened")),
+            Err(error) => return Err(io(error, &self.input)),
+        };
+        let payload = stream.decoder.payload_mut();
+        match self.unpacker.payload(&mut self.input, block.offset, &frame, payload) {
+            Ok(()) => {}
+            Err(PayloadError::Io(error)) => return Err(io(error, &self.input)),
+            Err(PayloadError::Damaged(what)) => return Ok(Err(what)),
+        }
+        if stream.decoder.begin(&frame, block.offset).is_err() {
+            return Ok(Err(NOT_COLUMNS));
+        }
+        self.resolver.places(stream.decoder.entries(), &mut stream.places);
+        Ok(Ok(()))
+    }
+
+    fn pass_over(&mut self, block: BlockRef, what: &'static str) -> Result<(), TraceError> {
+        let offset = block.offset;
+        if !self.salvage {
+            return Err(TraceError::Damaged {
+                file: self.input.name.clone(),
+                offset,
+                what,
+            });
+        }
+        let bytes = self
+            .input
+            .frame_at(offset)
+            .ok()
+            .flatten()
+            .map_or(0, |frame| u64::from(frame.stored_len));
+        self.warnings.push(Warning::Skipped { offset, bytes, what });
+        Ok(())
+    }
+
+    /// What can only be said at the end.
+    fn conclude(&mut self) {
+        let names = &self.resolver.names;
+        let threads: Vec<String> = self
+            .streams
+            .iter()
+            .filter(|stream| !stream.ended)
+            .filter_map(|stream| Some(names.threads.get(stream.thread.index())?.name.clone()))
+            .collect();
+        if !threads.is_empty() {
+            self.warnings.push(Warning::NotEnded { threads });
+        }
+        let statistics = self.resolver.statistics;
+        if statistics.unmatched_releases > 0 {
+            self.warnings.push(Warning::UnmatchedReleases {
+                count: statistics.unmatched_releases,
+            });
+        }
+        if statistics.unmatched_waits > 0 {
+            self.warnings.push(Warning::UnmatchedWaits {
+                count: statistics.unmatched_waits,
+            });
+        }
+    }
+}
+
+const NOT_COLUMNS: &str = "the block's records cannot be understood";
+
+impl Source for Reader {
+    #[inline]
+    fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
+        if self.done {
+            return Ok(None);
+        }
+        let result = self.next();
+        if !matches!(result, Ok(Some(_))) {
+            self.done = true;
+            self.conclude();
+        }
+        result.map_err(SourceError::from)
+    }
+
+    fn names(&self) -> &Names {
+        &self.resolver.names
+    }
+}

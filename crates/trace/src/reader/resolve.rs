@@ -1,0 +1,355 @@
+//! From records to events: what a record's numbers mean, given the tables and what the thread did before.
+
+use super::intern::{Interner, chunk_key};
+use super::locks::{HeldLocks, Outcome};
+use super::tables::{Objects, Strays};
+use crate::columns::{Entry, Record, ValueTag};
+use crate::event::{Event, Mode, Op, Value};
+use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, SiteId, ThreadId};
+use crate::names::{Location, Names, SiteKind, flags};
+use crate::raw::{RawKind, STATE_FIELD_SHIFT, TABLE_OBJECT};
+
+/// Counts of what a reader saw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Events delivered.
+    pub events: u64,
+    /// Objects that a second thread was seen to use.
+    pub shared_objects: u64,
+    /// Inner acquisitions and releases left out.
+    pub reentrant: u64,
+    /// Releases of locks not seen to be taken, left out.
+    pub unmatched_releases: u64,
+    /// Waits not seen whole.
+    pub unmatched_waits: u64,
+}
+
+/// What is known of one dictionary entry, and the last thing found for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    kind: RawKind,
+    site: SiteId,
+    what: What,
+    last_key: u64,
+    last_id: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// A field of an object.
+    Field(FieldId),
+    /// A field of no object, already found.
+    Single(LocationId),
+    /// Anything else.
+    Other,
+}
+
+/// A key that no object and no chunk has.
+const NO_KEY: u64 = u64::MAX;
+
+/// Objects are numbered below this, by the mask if the file says otherwise.
+const OBJECT_MASK: u64 = (1 << STATE_FIELD_SHIFT) - 1;
+
+/// Whether a record was given to nobody, became an event, or two.
+pub(crate) enum Resolved {
+    Nothing,
+    One(Op),
+    Two(Op, Op),
+}
+
+/// Turns records into events.
+pub(crate) struct Resolver {
+    pub names: Names,
+    pub objects: Objects,
+    pub statistics: Statistics,
+    strays: Strays,
+    interner: Interner,
+    /// How many of each the tables define; what lies behind them was added here.
+    defined_threads: usize,
+    defined_fields: usize,
+    defined_methods: usize,
+    defined_classes: usize,
+}
+
+impl Resolver {
+    pub fn new(names: Names, objects: Objects) -> Self {
+        Resolver {
+            defined_threads: names.threads.len(),
+            defined_fields: names.fields.len(),
+            defined_methods: names.methods.len(),
+            defined_classes: names.classes.len(),
+            names,
+            objects,
+            statistics: Statistics::default(),
+            strays: Strays::default(),
+            interner: Interner::default(),
+        }
+    }
+
+    pub fn thread(&mut self, raw: u64) -> ThreadId {
+        self.strays.thread(raw, self.defined_threads, &mut self.names)
+    }
+
+    /// Prepares a block's dictionary. Gives no ids to locations: those follow the order of events.
+    pub fn places(&mut self, entries: &[Entry], out: &mut Vec<Place>) {
+        out.clear();
+        for entry in entries {
+            let defined = (entry.site as usize) < self.names.sites.len();
+            let site = SiteId(if defined { entry.site } else { 0 });
+            let what = match entry.kind {
+                RawKind::Read | RawKind::Write | RawKind::Update => What::Field(self.field_of(entry.site)),
+                _ => What::Other,
+            };
+            out.push(Place {
+                kind: entry.kind,
+                site,
+                what,
+                last_key: NO_KEY,
+                last_id: 0,
+            });
+        }
+    }
+
+    fn field_of(&mut self, raw_site: u32) -> FieldId {
+        match self.names.sites.get(raw_site as usize).map(|site| &site.what) {
+            Some(SiteKind::Field(field)) => *field,
+            _ => self.strays.field(1 << 32 | u64::from(raw_site), &mut self.names),
+        }
+    }
+
+    fn state_field(&mut self, a: u64) -> FieldId {
+        let raw = a >> STATE_FIELD_SHIFT;
+        if raw < self.defined_fields as u64 {
+            FieldId(raw as u32)
+        } else {
+            self.strays.field(raw, &mut self.names)
+        }
+    }
+
+    fn method(&mut self, raw: u64) -> MethodId {
+        if raw < self.defined_methods as u64 {
+            MethodId(raw as u32)
+        } else {
+            self.strays.method(raw, &mut self.names)
+        }
+    }
+
+    fn class(&mut self, raw: u64) -> ClassId {
+        if raw < self.defined_classes as u64 {
+            ClassId(raw as u32)
+        } else {
+            // The highest number is kept for the class of unknown fields.
+            self.strays.class(raw.min(u64::MAX - 1), &mut self.names)
+        }
+    }
+
+    #[inline]
+    fn field_location(&mut self, place: &mut Place, object: u64) -> LocationId {
+        let object = object & OBJECT_MASK;
+        match place.what {
+            What::Single(location) => location,
+            What::Field(_) if place.last_key == object => LocationId(place.last_id),
+            What::Field(field) => {
+                let flags = self.names.fields.get(field.index()).map_or(0, |field| field.flags);
+                if flags & (flags::STATIC | flags::NAMED) != 0 {
+                    let location = if flags & flags::NAMED != 0 {
+                        Location::Named(field)
+                    } else {
+                        Location::Static(field)
+                    };
+                    let location = self.interner.single(field, location, &mut self.names);
+                    place.what = What::Single(location);
+                    return location;
+                }
+                let location = self.interner.field(object, field, &mut self.names);
+                (place.last_key, place.last_id) = (object, location.0);
+                location
+            }
+            // Accesses to fields always have one; see `places`.
+            What::Other => self.interner.field(object, FieldId(0), &mut self.names),
+        }
+    }
+
+    #[inline]
+    fn element_location(&mut self, place: &mut Place, a: u64) -> LocationId {
+        let (array, index) = ((a >> 32) as u32, a as u32);
+        let key = chunk_key(array, index);
+        if place.last_key != key {
+            (place.last_key, place.last_id) = (key, self.interner.chunk(key));
+        }
+        self.interner
+            .element(place.last_id, TABLE_OBJECT + u64::from(array), index, &mut self.names)
+    }
+
+    fn state_location(&mut self, place: &mut Place, a: u64) -> LocationId {
+        if place.last_key == a && a != NO_KEY {
+            return LocationId(place.last_id);
+        }
+        let field = self.state_field(a);
+        let location = self.interner.field(a & OBJECT_MASK, field, &mut self.names);
+        (place.last_key, place.last_id) = (a, location.0);
+        location
+    }
+
+    fn entry_location(&mut self, a: u64, key: u32) -> LocationId {
+        let field = self.state_field(a);
+        self.interner.entry(a & OBJECT_MASK, field, key, &mut self.names)
+    }
+
+    fn lock(&mut self, place: &mut Place, object: u64) -> LockId {
+        let object = object & OBJECT_MASK;
+        if place.last_key != object {
+            let lock = self.interner.lock(object, &self.objects, &mut self.names);
+            (place.last_key, place.last_id) = (object, lock.0);
+        }
+        LockId(place.last_id)
+    }
+
+    /// The event of a record, if it is one.
+    #[inline]
+    pub fn resolve(&mut self, record: &Record, place: &mut Place, held: &mut HeldLocks) -> Resolved {
+        use RawKind::*;
+        let value = match record.tag {
+            ValueTag::None => Value::Unknown,
+            ValueTag::Exact => Value::Exact(record.b as i64),
+            ValueTag::Digest => Value::Digest(record.b as u32),
+        };
+        Resolved::One(match place.kind {
+            Read => Op::Read {
+                location: self.field_location(place, record.a),
+                value,
+            },
+            Write => Op::Write {
+                location: self.field_location(place, record.a),
+                value,
+            },
+            Update => Op::Update {
+                location: self.field_location(place, record.a),
+                value,
+            },
+            ReadElement => Op::Read {
+                location: self.element_location(place, record.a),
+                value,
+            },
+            WriteElement => Op::Write {
+                location: self.element_location(place, record.a),
+                value,
+            },
+            ReadState => Op::Read {
+                location: self.state_location(place, record.a),
+                value,
+            },
+            WriteState => Op::Write {
+                location: self.state_location(place, record.a),
+                value,
+            },
+            UpdateState => Op::Update {
+                location: self.state_location(place, record.a),
+                value,
+            },
+            ReadEntry => Op::Read {
+                location: self.entry_location(record.a, record.b as u32),
+                value,
+            },
+            WriteEntry => Op::Write {
+                location: self.entry_location(record.a, record.b as u32),
+                value,
+            },
+            UpdateEntry => Op::Update {
+                location: self.entry_location(record.a, record.b as u32),
+                value,
+            },
+            Enter => Op::Enter {
+                method: self.method(record.a),
+            },
+            Exit => Op::Exit {
+                method: self.method(record.a),
+            },
+            Mark | Stamp => return Resolved::Nothing,
+            Share => {
+                self.statistics.shared_objects += 1;
+                return Resolved::Nothing;
+            }
+            _ => return self.resolve_synchronization(record, place, held),
+        })
+    }
+
+    fn resolve_synchronization(&mut self, record: &Record, place: &mut Place, held: &mut HeldLocks) -> Resolved {
+        use RawKind::*;
+        let outcome = match place.kind {
+            Acquire => held.acquire(self.lock(place, record.a), Mode::Exclusive),
+            AcquireShared => held.acquire(self.lock(place, record.a), Mode::Shared),
+            Release => held.release(self.lock(place, record.a), Mode::Exclusive),
+            ReleaseShared => held.release(self.lock(place, record.a), Mode::Shared),
+            Wait => held.wait(self.lock(place, record.a)),
+            Resume => held.resume(self.lock(place, record.a), true),
+            ResumeUnnotified => held.resume(self.lock(place, record.a), false),
+            _ => Outcome::One(self.other_operation(record, place)),
+        };
+        match outcome {
+            Outcome::One(op) => Resolved::One(op),
+            Outcome::Two(first, second) => Resolved::Two(first, second),
+            Outcome::Inner => {
+                self.statistics.reentrant += 1;
+                Resolved::Nothing
+            }
+            Outcome::Unmatched(op) => {
+                if matches!(place.kind, Release | ReleaseShared) {
+                    self.statistics.unmatched_releases += 1;
+                } else {
+                    self.statistics.unmatched_waits += 1;
+                }
+                op.map_or(Resolved::Nothing, Resolved::One)
+            }
+        }
+    }
+
+    fn other_operation(&mut self, record: &Record, place: &mut Place) -> Op {
+        match place.kind {
+            RawKind::Notify => Op::Notify {
+                lock: self.lock(place, record.a),
+                all: false,
+            },
+            RawKind::NotifyAll => Op::Notify {
+                lock: self.lock(place, record.a),
+                all: true,
+            },
+            RawKind::Fork => Op::Fork {
+                child: self.thread(record.a),
+            },
+            RawKind::Join => Op::Join {
+                child: self.thread(record.a),
+            },
+            RawKind::Begin => Op::Begin,
+            RawKind::End => Op::End {
+                exception: record.a != 0,
+            },
+            RawKind::Send => Op::Send {
+                sync: self
+                    .interner
+                    .sync(record.a & OBJECT_MASK, &self.objects, &mut self.names),
+            },
+            RawKind::Receive => Op::Receive {
+                sync: self
+                    .interner
+                    .sync(record.a & OBJECT_MASK, &self.objects, &mut self.names),
+            },
+            RawKind::Initialized => Op::Initialized {
+                class: self.class(record.a),
+            },
+            RawKind::UnitBegin => Op::UnitBegin,
+            _ => Op::UnitEnd,
+        }
+    }
+}
+
+impl Place {
+    pub fn event(&self, thread: ThreadId, record: &Record, op: Op) -> Event {
+        Event {
+            thread,
+            position: record.position,
+            site: self.site,
+            op,
+        }
+    }
+}
