@@ -23,6 +23,9 @@ const FIRST_WITH_FRAMES: u16 = 50;
 /// - Lines: inserted code belongs to the line of its instruction, entry code to the first line.
 /// - Attributes of the code that are not in the JVM specification are kept as they are, but for `CharacterRangeTable`,
 ///   `CoverageTable` and `StackMap`, which hold positions in the code and are dropped.
+/// - A `finalize()` that is a lone `return` must stay one, above all that of `java/lang/Object`: the JVM takes any other
+///   for a real finalizer and registers every object of the class. The constructor of `java/lang/Object` must get no
+///   handler: the compiler of JDK 17 crashes on one.
 #[derive(Debug, Clone, Default)]
 pub struct CodeEditor {
     /// The inserted bytes, one insertion after the other.
