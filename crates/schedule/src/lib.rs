@@ -1,1 +1,27 @@
-//! From a finding to a schedule.
+//! From a finding to a schedule: an order of the recorded threads' steps that makes a bug happen, checked against the
+//! trace before anything is run.
+//!
+//! Read a trace once into an [`Image`], say what is wanted as a [`Goal`], and [`generate()`] a [`Schedule`]. Nothing here
+//! knows a JVM: forcing the program into the schedule is someone else's work.
+
+pub mod check;
+pub mod generate;
+pub mod goal;
+pub mod image;
+pub mod machine;
+pub mod naming;
+mod plan;
+pub mod schedule;
+mod search;
+pub mod serial;
+mod shrink;
+mod solve;
+
+pub use check::{CheckError, check};
+pub use generate::{Effort, Generated, NoSchedule, Verdict, generate};
+pub use goal::{EventAt, Goal, GoalError, Shape, Span};
+pub use image::{Image, ImageError, Limits};
+pub use machine::{Broken, Point};
+pub use naming::ThreadName;
+pub use schedule::{ParseError, Schedule, Segment};
+pub use serial::{Serial, serial_schedules};

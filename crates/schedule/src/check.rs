@@ -1,0 +1,159 @@
+//! Whether a schedule is possible and has the pattern, judged by the trace alone.
+//!
+//! The check knows nothing of how the schedule was made, so it serves for generated, shrunk and hand-edited ones
+//! alike. Promise: what passes keeps locks exclusive, hard order, notifications, and the values of all reads before the
+//! pattern's first event, and has the pattern at its end. Time is linear in the steps of the schedule.
+
+use ravel_trace::ThreadId;
+
+use crate::goal::{Goal, GoalError, Shape, Target};
+use crate::image::{Image, Step};
+use crate::machine::{Broken, Machine, point};
+use crate::plan::Keep;
+use crate::schedule::Schedule;
+
+/// Why a schedule is not accepted.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The goal does not fit the trace.
+    #[error(transparent)]
+    Goal(#[from] GoalError),
+    /// A thread of the schedule is not in the trace.
+    #[error("the trace has no thread {0}")]
+    NoSuchThread(String),
+    /// A rule is broken.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+}
+
+/// Checks a schedule against the trace: whoever passes has a witness for the goal.
+pub fn check(image: &Image, goal: &Goal, schedule: &Schedule) -> Result<(), CheckError> {
+    let target = Target::resolve(image, goal)?;
+    let mut turns = Vec::with_capacity(schedule.segments.len());
+    for segment in &schedule.segments {
+        let name = schedule.threads.get(segment.thread);
+        let known = name.and_then(|n| image.thread_names().iter().position(|t| t.path == n.path));
+        let thread =
+            known.ok_or_else(|| CheckError::NoSuchThread(name.map_or_else(String::new, |n| n.path.clone())))?;
+        turns.push((ThreadId::from(thread), segment.until));
+    }
+    let mut walk = Walk::new(image, &target, Keep::BeforeFirst);
+    for (thread, until) in turns {
+        walk.turn(thread.0, until)?;
+    }
+    Ok(walk.finish()?)
+}
+
+/// Checks an order of steps; `keep` says which reads must be as recorded.
+pub(crate) fn check_order(image: &Image, target: &Target, order: &[Step], keep: Keep) -> Result<(), Broken> {
+    let mut walk = Walk::new(image, target, keep);
+    for &step in order {
+        walk.step(step.thread)?;
+    }
+    walk.finish()
+}
+
+struct Walk<'a> {
+    image: &'a Image,
+    target: &'a Target,
+    machine: Machine<'a>,
+    keep: Keep,
+    /// Pattern events that have happened.
+    reached: usize,
+    /// Threads between the two halves of an operation.
+    waits_inside: Vec<u32>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(image: &'a Image, target: &'a Target, keep: Keep) -> Self {
+        Walk {
+            image,
+            target,
+            machine: Machine::new(image, &target.own),
+            keep,
+            reached: 0,
+            waits_inside: Vec::new(),
+        }
+    }
+
+    /// One turn: everything of the thread up to a position.
+    fn turn(&mut self, thread: u32, until: u32) -> Result<(), Broken> {
+        while let Some(step) = self.machine.next(thread).filter(|&s| self.image.position(s) <= until) {
+            // A second half that is still waiting goes on by itself, later; only going past it would be wrong.
+            if self.waits_inside.contains(&thread) && self.image.position(step) == until {
+                return Ok(());
+            }
+            self.step(thread)?;
+            self.go_on()?;
+        }
+        Ok(())
+    }
+
+    /// Second halves of operations that have become possible.
+    fn go_on(&mut self) -> Result<(), Broken> {
+        let mut place = 0;
+        while let Some(&thread) = self.waits_inside.get(place) {
+            let pattern = self
+                .machine
+                .next(thread)
+                .is_some_and(|s| self.target.steps.contains(&s));
+            if pattern || !self.machine.can_run(thread) {
+                place += 1;
+                continue;
+            }
+            self.step(thread)?;
+            place = 0;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, thread: u32) -> Result<(), Broken> {
+        let Some(step) = self.machine.next(thread) else {
+            return Ok(());
+        };
+        let place = self.target.steps.iter().position(|&s| s == step);
+        let at = point(self.image, step);
+        match (self.target.shape, place) {
+            (Shape::Blocked, Some(_)) => return Err(Broken::PatternOrder { at }),
+            (_, Some(place)) if place != self.reached => return Err(Broken::PatternOrder { at }),
+            (Shape::Adjacent, None) if self.reached > 0 => return Err(Broken::NotAtEnd { at }),
+            (Shape::Ordered, None) if self.reached == self.target.steps.len() => return Err(Broken::NotAtEnd { at }),
+            _ => {}
+        }
+        let reads = match self.keep {
+            Keep::All => place.is_none(),
+            Keep::BeforeFirst => place.is_none() && self.reached == 0,
+            Keep::Nothing => false,
+        };
+        self.machine.run(thread, reads)?;
+        self.reached += usize::from(place.is_some());
+        self.waits_inside.retain(|&t| t != thread);
+        if self.machine.next(thread).is_some_and(|s| self.image.is_continuation(s)) {
+            self.waits_inside.push(thread);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), Broken> {
+        let steps = &self.target.steps;
+        if self.target.shape != Shape::Blocked {
+            return match steps.get(self.reached) {
+                Some(&missing) => Err(Broken::PatternMissing {
+                    at: point(self.image, missing),
+                }),
+                None => Ok(()),
+            };
+        }
+        for (&step, &lock) in steps.iter().zip(&self.target.locks) {
+            let at = point(self.image, step);
+            if self.machine.next(step.thread) != Some(step) {
+                return Err(Broken::PatternMissing { at });
+            }
+            let others = |holder: u32| steps.iter().any(|s| s.thread == holder);
+            if !lock.is_some_and(|l| self.machine.holders(l, step.thread).any(others)) {
+                return Err(Broken::NotBlocked { at });
+            }
+        }
+        Ok(())
+    }
+}

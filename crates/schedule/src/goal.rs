@@ -1,0 +1,170 @@
+//! What a schedule must reach: the events of a pattern and how they must lie.
+//!
+//! Separate from the findings so that a schedule can be asked for by hand or by a test, without an analysis.
+
+use ravel_analysis::finding::EventRef;
+use ravel_trace::{LocationId, LockId, ThreadId};
+use rustc_hash::FxHashSet;
+
+use crate::image::{Image, Step};
+
+/// How the events of a goal must lie.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Shape {
+    /// Side by side at the end, nothing between them: a data race.
+    Adjacent,
+    /// In the given order, the last one at the end; others may come between: atomicity and atomic-set patterns,
+    /// cycles of conflicts.
+    Ordered,
+    /// Every thread is about to do its event, none has: lock-order cycles, where the events are acquisitions.
+    Blocked,
+}
+
+/// An event by thread and position, with what it is done to if several events share the position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct EventAt {
+    /// Who.
+    pub thread: ThreadId,
+    /// The thread's position.
+    pub position: u32,
+    /// The cell, for accesses.
+    pub location: Option<LocationId>,
+    /// The lock, for lock operations.
+    pub lock: Option<LockId>,
+}
+
+impl From<EventRef> for EventAt {
+    fn from(event: EventRef) -> Self {
+        EventAt {
+            thread: event.thread,
+            position: event.position,
+            location: event.location,
+            lock: event.lock,
+        }
+    }
+}
+
+/// The stretch of a thread that a unit covers, positions inclusive.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Span {
+    /// Who.
+    pub thread: ThreadId,
+    /// Position of its first event.
+    pub begin: u32,
+    /// Position of its last event; none if the trace ended first.
+    pub end: Option<u32>,
+}
+
+/// What a schedule must reach.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Goal {
+    /// How the events must lie.
+    pub shape: Shape,
+    /// The pattern's events, in the order in which they must happen.
+    pub events: Vec<EventAt>,
+    /// The units that the events belong to, for [serial schedules](crate::serial::serial_schedules).
+    pub units: Vec<Span>,
+}
+
+impl Goal {
+    /// A goal without units.
+    pub fn new(shape: Shape, events: impl IntoIterator<Item = EventAt>) -> Goal {
+        Goal {
+            shape,
+            events: events.into_iter().collect(),
+            units: Vec::new(),
+        }
+    }
+}
+
+/// Why a goal makes no sense for a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
+pub enum GoalError {
+    /// No event of the trace is there.
+    #[error("the trace has no event of thread {} at position {}", .0.thread.0, .0.position)]
+    NoSuchEvent(EventAt),
+    /// A pattern needs two events at least, and two threads where they must be side by side or blocked.
+    #[error("a pattern needs events of at least two threads")]
+    TooFew,
+    /// Two events of one thread in an order that contradicts the thread's own, or one event twice.
+    #[error("thread {} does position {} only later", .0.thread.0, .0.position)]
+    AgainstProgramOrder(EventAt),
+}
+
+/// A goal in terms of an image.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub shape: Shape,
+    pub steps: Vec<Step>,
+    /// The lock wanted by each event that acquires one.
+    pub locks: Vec<Option<u32>>,
+    /// Locations whose own order of accesses is not held against the pattern.
+    pub own: FxHashSet<u32>,
+}
+
+impl Target {
+    pub fn resolve(image: &Image, goal: &Goal) -> Result<Target, GoalError> {
+        let mut target = Target {
+            shape: goal.shape,
+            steps: Vec::new(),
+            locks: Vec::new(),
+            own: FxHashSet::default(),
+        };
+        for event in &goal.events {
+            let step = find(image, event).ok_or(GoalError::NoSuchEvent(*event))?;
+            let same_thread = target.steps.iter().rfind(|s| s.thread == step.thread);
+            if same_thread.is_some_and(|s| s.number >= step.number) {
+                return Err(GoalError::AgainstProgramOrder(*event));
+            }
+            if same_thread.is_some() && goal.shape != Shape::Ordered {
+                return Err(GoalError::TooFew);
+            }
+            let mut lock = event.lock.map(|l| l.0);
+            for &e in image.events(step) {
+                let code = image.code(e);
+                if (code.is_read() || code.is_write()) && event.location.is_none_or(|l| l.0 == image.operand(e)) {
+                    target.own.insert(image.operand(e));
+                }
+                if lock.is_none() && code.takes() {
+                    lock = Some(image.operand(e));
+                }
+            }
+            target.steps.push(step);
+            target.locks.push(lock);
+        }
+        match target.steps.as_slice() {
+            [first, rest @ ..] if rest.iter().any(|s| s.thread != first.thread) => Ok(target),
+            _ => Err(GoalError::TooFew),
+        }
+    }
+
+    /// The step from which on reads may differ from the recorded ones; none if there is no such step.
+    pub fn first(&self) -> Option<Step> {
+        match self.shape {
+            Shape::Blocked => None,
+            _ => self.steps.first().copied(),
+        }
+    }
+}
+
+/// Several steps may have the position; the one that does it to the right thing is meant.
+fn find(image: &Image, event: &EventAt) -> Option<Step> {
+    let first = image.step_at_or_after(event.thread, event.position)?;
+    let at = |number| Step { number, ..first };
+    let last = (first.number..image.steps(first.thread)).take_while(|&n| image.position(at(n)) == event.position);
+    let mut found = None;
+    for number in last {
+        let matches = image.events(at(number)).iter().any(|&e| {
+            let code = image.code(e);
+            let access = code.is_read() || code.is_write();
+            let locking = code.takes() || code.gives_up();
+            event.location.is_some_and(|l| access && l.0 == image.operand(e))
+                || event.lock.is_some_and(|l| locking && l.0 == image.operand(e))
+        });
+        if matches {
+            return Some(at(number));
+        }
+        found = found.or(Some(at(number)));
+    }
+    found
+}

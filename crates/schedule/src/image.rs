@@ -1,0 +1,642 @@
+//! The trace as schedules need it: one compact picture in memory, made in one pass and shared by all findings.
+//!
+//! It is separate because it is the only place that knows how an event is stored, and the only one that decides what a
+//! recorded event depends on: which write a read saw, which notification ended a wait, which sends a receive comes
+//! after. Everything else asks for these by event number.
+//!
+//! Cost: 16 bytes an event kept, 16 more for the indices; `Enter`, `Exit` and unit marks are not kept, unless one is
+//! a thread's first use of a class that another thread initialised. [`Limits::events`] bounds the whole.
+
+use std::collections::VecDeque;
+
+use ravel_trace::names::Location;
+use ravel_trace::{Event, LocationId, Mode, Names, Op, Source, SourceError, ThreadId, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::naming::{ThreadName, thread_names};
+
+/// How much of a trace is taken into memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Most events kept; a longer trace is refused. 32 bytes are used for each.
+    pub events: usize,
+}
+
+impl Default for Limits {
+    /// 32 million events, about one gigabyte.
+    fn default() -> Self {
+        Limits { events: 32_000_000 }
+    }
+}
+
+/// Why no image was made.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// The trace could not be read on.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The trace has more events than the limit.
+    #[error(
+        "the trace has more than {0} events; schedules are made for shorter ones only (raise the limit or cut the trace)"
+    )]
+    TooLong(usize),
+}
+
+/// The number of a kept event, in global order.
+pub(crate) type EventNo = u32;
+
+/// No event.
+pub(crate) const NONE: EventNo = u32::MAX;
+
+/// A thread's step: everything it did at one position. Schedules switch between steps only.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Step {
+    pub thread: u32,
+    pub number: u32,
+}
+
+/// What an event is, as far as schedules care.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Code {
+    Read,
+    Write,
+    Update,
+    Acquire,
+    AcquireShared,
+    Release,
+    ReleaseShared,
+    Wait,
+    Resume,
+    ResumeUnnotified,
+    Notify,
+    NotifyAll,
+    Send,
+    Receive,
+    /// Fork, begin, end, join, class initialised, first use of a class: nothing but its place in the order.
+    Other,
+}
+
+impl Code {
+    pub fn is_read(self) -> bool {
+        matches!(self, Code::Read | Code::Update)
+    }
+
+    pub fn is_write(self) -> bool {
+        matches!(self, Code::Write | Code::Update)
+    }
+
+    /// Whether a lock is held from here on.
+    pub fn takes(self) -> bool {
+        matches!(
+            self,
+            Code::Acquire | Code::AcquireShared | Code::Resume | Code::ResumeUnnotified
+        )
+    }
+
+    /// Whether a lock is held up to here.
+    pub fn gives_up(self) -> bool {
+        matches!(self, Code::Release | Code::ReleaseShared | Code::Wait)
+    }
+
+    pub fn is_shared(self) -> bool {
+        matches!(self, Code::AcquireShared | Code::ReleaseShared)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Item {
+    thread: u32,
+    position: u32,
+    /// Location, lock or synchronisation object.
+    operand: u32,
+    /// What was read or written, folded to 32 bits; 0 if unknown.
+    value: u32,
+}
+
+#[derive(Default)]
+struct ThreadSteps {
+    events: Vec<EventNo>,
+    /// Where each step begins in `events`.
+    starts: Vec<u32>,
+}
+
+/// A trace in memory.
+pub struct Image {
+    items: Vec<Item>,
+    codes: Vec<Code>,
+    /// Reads and updates: the write seen, moved back to the first of a run of writes of the same value (`NONE`: the
+    /// value the location had at first). Writes: the first of that run. What takes or gives up a lock: the other end
+    /// of the section.
+    links: Vec<EventNo>,
+    /// The number, in its thread, of the step that an event belongs to.
+    numbers: Vec<u32>,
+    threads: Vec<ThreadSteps>,
+    /// What an event comes after by hard order, besides program order and the write that a read saw.
+    after: FxHashMap<EventNo, Vec<EventNo>>,
+    /// Value at first, by location, as the first read without a write before showed it.
+    initial: Vec<u32>,
+    synchronizing: Vec<bool>,
+    several_threads: Vec<bool>,
+    names: Vec<ThreadName>,
+}
+
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Image")
+            .field("events", &self.items.len())
+            .field("threads", &self.threads.len())
+            .finish()
+    }
+}
+
+impl Image {
+    /// Reads a trace to its end.
+    pub fn build(source: &mut dyn Source, limits: Limits) -> Result<Image, ImageError> {
+        let mut builder = Builder::default();
+        while let Some(event) = source.next_event()? {
+            builder.event(&event, source.names());
+            if builder.image.items.len() > limits.events {
+                return Err(ImageError::TooLong(limits.events));
+            }
+        }
+        Ok(builder.finish(source.names()))
+    }
+
+    /// How many events were kept.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether nothing was kept.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Names and paths of the threads, indexed by [`ThreadId`].
+    pub fn thread_names(&self) -> &[ThreadName] {
+        &self.names
+    }
+
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// How many steps a thread has.
+    pub(crate) fn steps(&self, thread: u32) -> u32 {
+        self.threads.get(thread as usize).map_or(0, |t| t.starts.len() as u32)
+    }
+
+    /// The events of a step, in program order.
+    pub(crate) fn events(&self, step: Step) -> &[EventNo] {
+        let thread = &self.threads[step.thread as usize];
+        let number = step.number as usize;
+        let start = thread.starts[number] as usize;
+        let end = thread
+            .starts
+            .get(number + 1)
+            .map_or(thread.events.len(), |&e| e as usize);
+        &thread.events[start..end]
+    }
+
+    pub(crate) fn position(&self, step: Step) -> u32 {
+        self.items[self.events(step)[0] as usize].position
+    }
+
+    /// Whether a step is the second half of an operation that may have to wait in its middle: it happens by itself as
+    /// soon as it can, and no schedule can name it.
+    pub(crate) fn is_continuation(&self, step: Step) -> bool {
+        step.number > 0 && {
+            let before = Step {
+                number: step.number - 1,
+                ..step
+            };
+            self.position(before) == self.position(step)
+        }
+    }
+
+    pub(crate) fn step_of(&self, event: EventNo) -> Step {
+        Step {
+            thread: self.items[event as usize].thread,
+            number: self.numbers[event as usize],
+        }
+    }
+
+    /// The first step of a thread at this position or later.
+    pub(crate) fn step_at_or_after(&self, thread: ThreadId, position: u32) -> Option<Step> {
+        let steps = self.threads.get(thread.index())?;
+        let number = steps
+            .starts
+            .partition_point(|&s| self.items[steps.events[s as usize] as usize].position < position);
+        (number < steps.starts.len()).then_some(Step {
+            thread: thread.0,
+            number: number as u32,
+        })
+    }
+
+    pub(crate) fn thread(&self, event: EventNo) -> u32 {
+        self.items[event as usize].thread
+    }
+
+    pub(crate) fn code(&self, event: EventNo) -> Code {
+        self.codes[event as usize]
+    }
+
+    /// Whether an event reads or writes a location.
+    pub(crate) fn is_access(&self, event: EventNo) -> bool {
+        self.code(event).is_read() || self.code(event).is_write()
+    }
+
+    pub(crate) fn operand(&self, event: EventNo) -> u32 {
+        self.items[event as usize].operand
+    }
+
+    /// What was read or written; 0 if unknown.
+    pub(crate) fn value(&self, event: EventNo) -> u32 {
+        self.items[event as usize].value
+    }
+
+    pub(crate) fn initial_value(&self, location: u32) -> u32 {
+        self.initial[location as usize]
+    }
+
+    /// For an event that takes or gives up a lock, the other end of its section; `NONE` if the trace has none.
+    pub(crate) fn other_end(&self, event: EventNo) -> EventNo {
+        self.links[event as usize]
+    }
+
+    /// For a read, the write it saw; `NONE` for the value at first. See [`Image::origin`].
+    pub(crate) fn saw(&self, read: EventNo) -> EventNo {
+        self.links[read as usize]
+    }
+
+    /// The first of the run of writes of one value that a write belongs to; `NONE` for a write of the value that the
+    /// location had at first, and for none at all.
+    pub(crate) fn origin(&self, write: EventNo) -> EventNo {
+        match write {
+            NONE => NONE,
+            w if self.code(w) == Code::Update => w,
+            w => self.links[w as usize],
+        }
+    }
+
+    /// What an event comes after by hard order, apart from program order and volatile or modelled writes.
+    pub(crate) fn comes_after(&self, event: EventNo) -> &[EventNo] {
+        self.after.get(&event).map_or(&[], Vec::as_slice)
+    }
+
+    /// The write that a volatile or modelled read comes after.
+    pub(crate) fn volatile_source(&self, event: EventNo) -> Option<EventNo> {
+        if !self.code(event).is_read() || !self.synchronizing[self.operand(event) as usize] {
+            return None;
+        }
+        Some(self.saw(event)).filter(|&w| w != NONE)
+    }
+
+    /// Whether accesses to a location can tell threads apart.
+    pub(crate) fn is_shared(&self, location: u32) -> bool {
+        self.several_threads[location as usize]
+    }
+
+    pub(crate) fn locations(&self) -> usize {
+        self.initial.len()
+    }
+
+    /// The wait that a resume ends: what its thread did just before.
+    pub(crate) fn wait_of(&self, resume: EventNo) -> Option<EventNo> {
+        let step = self.step_of(resume);
+        let number = step.number.checked_sub(1)?;
+        let before = *self.events(Step { number, ..step }).last()?;
+        (self.code(before) == Code::Wait && self.operand(before) == self.operand(resume)).then_some(before)
+    }
+}
+
+struct Builder {
+    image: Image,
+    last_write: Vec<EventNo>,
+    accessed_by: Vec<u32>,
+    sections: FxHashMap<(u32, u32), EventNo>,
+    waiting: FxHashMap<u32, VecDeque<(u32, EventNo)>>,
+    woken: FxHashMap<(u32, u32), EventNo>,
+    last_notify: FxHashMap<u32, EventNo>,
+    sends: FxHashMap<u32, Vec<(u32, EventNo)>>,
+    last_receive: FxHashMap<(u32, u32), EventNo>,
+    forks: FxHashMap<u32, EventNo>,
+    initialized: FxHashMap<u32, EventNo>,
+    used: FxHashSet<(u32, u32)>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            image: Image {
+                items: Vec::new(),
+                codes: Vec::new(),
+                links: Vec::new(),
+                numbers: Vec::new(),
+                threads: Vec::new(),
+                after: FxHashMap::default(),
+                initial: Vec::new(),
+                synchronizing: Vec::new(),
+                several_threads: Vec::new(),
+                names: Vec::new(),
+            },
+            last_write: Vec::new(),
+            accessed_by: Vec::new(),
+            sections: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+            woken: FxHashMap::default(),
+            last_notify: FxHashMap::default(),
+            sends: FxHashMap::default(),
+            last_receive: FxHashMap::default(),
+            forks: FxHashMap::default(),
+            initialized: FxHashMap::default(),
+            used: FxHashSet::default(),
+        }
+    }
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl Builder {
+    fn event(&mut self, event: &Event, names: &Names) {
+        let class_edges = if self.initialized.is_empty() {
+            Vec::new()
+        } else {
+            self.class_uses(event, names)
+        };
+        let thread = event.thread.0;
+        let no = match event.op {
+            Op::Read { location, value } => self.access(event, Code::Read, location, value),
+            Op::Write { location, value } => self.access(event, Code::Write, location, value),
+            Op::Update { location, value } => self.access(event, Code::Update, location, value),
+            Op::Acquire { lock, mode } => {
+                let code = if mode == Mode::Shared {
+                    Code::AcquireShared
+                } else {
+                    Code::Acquire
+                };
+                self.begin_section(event, code, lock.0)
+            }
+            Op::Release { lock, mode } => {
+                let code = if mode == Mode::Shared {
+                    Code::ReleaseShared
+                } else {
+                    Code::Release
+                };
+                self.end_section(event, code, lock.0)
+            }
+            Op::Wait { lock } => {
+                let no = self.end_section(event, Code::Wait, lock.0);
+                self.waiting.entry(lock.0).or_default().push_back((thread, no));
+                no
+            }
+            Op::Resume { lock, notified } => self.resume(event, lock.0, notified),
+            Op::Notify { lock, all } => {
+                let no = self.keep(event, if all { Code::NotifyAll } else { Code::Notify }, lock.0, 0);
+                self.last_notify.insert(lock.0, no);
+                if let Some(queue) = self.waiting.get_mut(&lock.0) {
+                    let count = if all { queue.len() } else { queue.len().min(1) };
+                    for (waiter, _) in queue.drain(..count) {
+                        self.woken.insert((lock.0, waiter), no);
+                    }
+                }
+                no
+            }
+            Op::Fork { child } => {
+                let no = self.keep(event, Code::Other, 0, 0);
+                self.forks.insert(child.0, no);
+                no
+            }
+            Op::Join { child } => {
+                let no = self.keep(event, Code::Other, 0, 0);
+                let last = self
+                    .image
+                    .threads
+                    .get(child.index())
+                    .and_then(|t| t.events.last().copied());
+                if let Some(last) = last.filter(|_| child.0 != thread) {
+                    self.edge(last, no);
+                }
+                no
+            }
+            Op::Begin | Op::End { .. } => self.keep(event, Code::Other, 0, 0),
+            Op::Send { sync } => {
+                let no = self.keep(event, Code::Send, sync.0, 0);
+                let sends = self.sends.entry(sync.0).or_default();
+                match sends.iter_mut().find(|(t, _)| *t == thread) {
+                    Some(last) => last.1 = no,
+                    None => sends.push((thread, no)),
+                }
+                no
+            }
+            Op::Receive { sync } => {
+                let no = self.keep(event, Code::Receive, sync.0, 0);
+                let seen = self.last_receive.insert((thread, sync.0), no);
+                let new: Vec<EventNo> = (self.sends.get(&sync.0).into_iter().flatten())
+                    .filter(|&&(sender, send)| sender != thread && seen.is_none_or(|s| send > s))
+                    .map(|&(_, send)| send)
+                    .collect();
+                for send in new {
+                    self.edge(send, no);
+                }
+                no
+            }
+            Op::Initialized { class } => {
+                let no = self.keep(event, Code::Other, 0, 0);
+                self.initialized.insert(class.0, no);
+                self.used.insert((thread, class.0));
+                no
+            }
+            Op::Enter { .. } | Op::Exit { .. } | Op::UnitBegin | Op::UnitEnd => {
+                if class_edges.is_empty() {
+                    return;
+                }
+                self.keep(event, Code::Other, 0, 0)
+            }
+        };
+        for before in class_edges {
+            self.edge(before, no);
+        }
+    }
+
+    /// The initialisations that this event must come after: of classes that its thread has not used since.
+    fn class_uses(&mut self, event: &Event, names: &Names) -> Vec<EventNo> {
+        let site_class = names
+            .sites
+            .get(event.site.index())
+            .filter(|_| event.site.0 != 0)
+            .and_then(|site| names.methods.get(site.method.index()))
+            .map(|method| method.class);
+        let own_class = match event.op {
+            Op::Read { location, .. } | Op::Write { location, .. } | Op::Update { location, .. } => {
+                match names.locations.get(location.index()) {
+                    Some(Location::Static(field)) => names.fields.get(field.index()).map(|f| f.class),
+                    _ => None,
+                }
+            }
+            Op::Enter { method } => names.methods.get(method.index()).map(|m| m.class),
+            _ => None,
+        };
+        let mut edges = Vec::new();
+        for class in [site_class, own_class].into_iter().flatten() {
+            if let Some(&done) = self.initialized.get(&class.0)
+                && self.used.insert((event.thread.0, class.0))
+                && self.image.thread(done) != event.thread.0
+            {
+                edges.push(done);
+            }
+        }
+        edges
+    }
+
+    fn keep(&mut self, event: &Event, code: Code, operand: u32, value: u32) -> EventNo {
+        let image = &mut self.image;
+        let no = image.items.len() as EventNo;
+        let index = event.thread.index();
+        if image.threads.len() <= index {
+            image.threads.resize_with(index + 1, ThreadSteps::default);
+        }
+        let thread = &mut image.threads[index];
+        let new_step = match thread.events.last() {
+            None => true,
+            Some(&last) => {
+                // A receive may have to wait for others while its own thread's half before it has happened.
+                image.items[last as usize].position != event.position || code == Code::Receive
+            }
+        };
+        let first = thread.events.is_empty();
+        if new_step {
+            thread.starts.push(thread.events.len() as u32);
+        }
+        thread.events.push(no);
+        image.numbers.push(thread.starts.len() as u32 - 1);
+        image.items.push(Item {
+            thread: event.thread.0,
+            position: event.position,
+            operand,
+            value,
+        });
+        image.codes.push(code);
+        image.links.push(NONE);
+        if first && let Some(&fork) = self.forks.get(&event.thread.0) {
+            self.edge(fork, no);
+        }
+        no
+    }
+
+    fn edge(&mut self, before: EventNo, after: EventNo) {
+        self.image.after.entry(after).or_default().push(before);
+    }
+
+    fn access(&mut self, event: &Event, code: Code, location: LocationId, value: Value) -> EventNo {
+        let value = fold(value);
+        let no = self.keep(event, code, location.0, value);
+        let index = location.index();
+        if self.last_write.len() <= index {
+            self.last_write.resize(index + 1, NONE);
+            self.accessed_by.resize(index + 1, NOBODY);
+            self.image.initial.resize(index + 1, 0);
+            self.image.several_threads.resize(index + 1, false);
+        }
+        let by = &mut self.accessed_by[index];
+        self.image.several_threads[index] |= *by != NOBODY && *by != event.thread.0;
+        *by = event.thread.0;
+        let last = self.last_write[index];
+        let seen = self.image.origin(last);
+        self.image.links[no as usize] = match code {
+            Code::Read => {
+                if last == NONE && self.image.initial[index] == 0 {
+                    self.image.initial[index] = value;
+                }
+                seen
+            }
+            Code::Update => seen,
+            _ => {
+                let before = if last == NONE {
+                    self.image.initial[index]
+                } else {
+                    self.image.value(last)
+                };
+                if value != 0 && value == before { seen } else { no }
+            }
+        };
+        if code.is_write() {
+            self.last_write[index] = no;
+        }
+        no
+    }
+
+    fn begin_section(&mut self, event: &Event, code: Code, lock: u32) -> EventNo {
+        let no = self.keep(event, code, lock, 0);
+        self.sections.insert((event.thread.0, lock), no);
+        no
+    }
+
+    fn end_section(&mut self, event: &Event, code: Code, lock: u32) -> EventNo {
+        let no = self.keep(event, code, lock, 0);
+        if let Some(begin) = self.sections.remove(&(event.thread.0, lock)) {
+            self.image.links[begin as usize] = no;
+            self.image.links[no as usize] = begin;
+        }
+        no
+    }
+
+    /// A resume that first come, first served does not explain (a time-out not noticed as such, a wake-up without
+    /// cause) is taken for one that needs no notification, but still comes after the last one there was.
+    fn resume(&mut self, event: &Event, lock: u32, notified: bool) -> EventNo {
+        let thread = event.thread.0;
+        let woken_by = self.woken.remove(&(lock, thread));
+        let mut waited_since = None;
+        if let Some(queue) = self.waiting.get_mut(&lock)
+            && let Some(place) = queue.iter().position(|&(t, _)| t == thread)
+        {
+            waited_since = queue.remove(place).map(|(_, wait)| wait);
+        }
+        let explained = notified && woken_by.is_some();
+        let code = if explained {
+            Code::Resume
+        } else {
+            Code::ResumeUnnotified
+        };
+        let no = self.begin_section(event, code, lock);
+        let before = match (notified, woken_by) {
+            (true, Some(notify)) => Some(notify),
+            (true, None) => self
+                .last_notify
+                .get(&lock)
+                .copied()
+                .filter(|&n| waited_since.is_some_and(|w| w < n)),
+            (false, _) => None,
+        };
+        if let Some(before) = before {
+            self.edge(before, no);
+        }
+        no
+    }
+
+    fn finish(mut self, names: &Names) -> Image {
+        self.image.synchronizing = (0..self.image.initial.len())
+            .map(|l| l < names.locations.len() && names.is_synchronizing(LocationId(l as u32)))
+            .collect();
+        if self.image.threads.len() < names.threads.len() {
+            self.image
+                .threads
+                .resize_with(names.threads.len(), ThreadSteps::default);
+        }
+        self.image.names = thread_names(names, self.image.threads.len());
+        self.image
+    }
+}
+
+/// A value as 32 bits, 0 for the unknown. Two different values fold to one with a chance of 2⁻³².
+fn fold(value: Value) -> u32 {
+    let (kind, bits) = match value {
+        Value::Unknown => return 0,
+        Value::Exact(v) => (1u64, v as u64),
+        Value::Digest(d) => (2u64, u64::from(d)),
+    };
+    let mixed = (bits ^ kind.rotate_right(8)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((mixed >> 32) as u32).max(1)
+}

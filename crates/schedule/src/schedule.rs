@@ -1,0 +1,274 @@
+//! A schedule as a value: which thread runs up to where, in turn; its forms for people, for files and for JSON.
+//!
+//! Three forms, because three readers want different things: [`Display`](std::fmt::Display) is a line per turn for
+//! people; [`Schedule::to_text`] keeps the threads' paths, can be stored, edited by hand and [parsed](Schedule::parse)
+//! back; [`Schedule::to_pairs`] and [`Schedule::to_json`] are the short form of a finding's JSON.
+
+use std::fmt::Write as _;
+
+use rustc_hash::FxHashMap;
+
+use crate::image::{Image, Step};
+use crate::naming::ThreadName;
+
+/// One turn of one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Segment {
+    /// Index in [`Schedule::threads`].
+    pub thread: usize,
+    /// The position up to which the thread runs, inclusive.
+    pub until: u32,
+}
+
+/// Which thread runs up to where, in turn. After the last turn the program runs freely.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Schedule {
+    /// The threads that have a turn, in order of their first.
+    pub threads: Vec<ThreadName>,
+    /// The turns.
+    pub segments: Vec<Segment>,
+}
+
+/// Why a text is no schedule.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ParseError {
+    /// A line is wrong; lines count from 1.
+    #[error("line {line}: {message}")]
+    Line {
+        /// Which line.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The JSON form is not a list of pairs of a thread's name and a number.
+    #[error("a schedule in JSON is a list of pairs like [\"main\", 12]: {0}")]
+    Json(String),
+    /// A thread that the trace does not have.
+    #[error("turn {turn}: the trace has no thread named {name:?}")]
+    NoSuchThread {
+        /// Which turn, from 1.
+        turn: usize,
+        /// The name.
+        name: String,
+    },
+    /// More points than a thread can pass.
+    #[error("turn {turn}: thread {name:?} would pass more points than can be counted")]
+    TooManyPoints {
+        /// Which turn, from 1.
+        turn: usize,
+        /// The name.
+        name: String,
+    },
+}
+
+const FIRST_LINE: &str = "ravel schedule 1";
+
+impl Schedule {
+    /// The schedule that takes these steps.
+    pub(crate) fn from_steps(image: &Image, order: &[Step]) -> Schedule {
+        let mut schedule = Schedule::default();
+        let mut index: FxHashMap<u32, usize> = FxHashMap::default();
+        for &step in order {
+            if !image.is_continuation(step) {
+                let thread = *index.entry(step.thread).or_insert_with(|| {
+                    schedule
+                        .threads
+                        .push(image.thread_names()[step.thread as usize].clone());
+                    schedule.threads.len() - 1
+                });
+                schedule.run(thread, image.position(step));
+            }
+        }
+        schedule
+    }
+
+    /// Lets a thread run further, in the same turn if it is its turn already.
+    pub(crate) fn run(&mut self, thread: usize, until: u32) {
+        match self.segments.last_mut() {
+            Some(last) if last.thread == thread => last.until = until,
+            _ => self.segments.push(Segment { thread, until }),
+        }
+    }
+
+    /// How often the turn passes from one thread to another.
+    pub fn switches(&self) -> usize {
+        self.segments.len().saturating_sub(1)
+    }
+
+    /// The points passed in each turn: how far the thread's position moves. A thread begins at position 0.
+    pub fn points(&self) -> Vec<u32> {
+        let mut at = vec![0u32; self.threads.len()];
+        let mut points = Vec::with_capacity(self.segments.len());
+        for segment in &self.segments {
+            if let Some(at) = at.get_mut(segment.thread) {
+                points.push(segment.until.saturating_sub(*at));
+                *at = segment.until;
+            }
+        }
+        points
+    }
+
+    /// The thread of a turn.
+    pub fn thread(&self, segment: &Segment) -> &ThreadName {
+        &self.threads[segment.thread]
+    }
+
+    /// Thread name and number of points, in turn: the form of a finding's JSON.
+    pub fn to_pairs(&self) -> Vec<(String, u32)> {
+        self.segments
+            .iter()
+            .zip(self.points())
+            .map(|(s, points)| (self.thread(s).name.clone(), points))
+            .collect()
+    }
+
+    /// `[["main",12],["t1",3]]`
+    pub fn to_json(&self) -> String {
+        serde_json::Value::from_iter(self.to_pairs().into_iter().map(|(name, points)| {
+            serde_json::Value::Array(vec![serde_json::Value::from(name), serde_json::Value::from(points)])
+        }))
+        .to_string()
+    }
+
+    /// Reads the form of a finding's JSON back; `threads` are those of the trace, which give names their paths.
+    pub fn from_pairs(pairs: &[(String, u32)], threads: &[ThreadName]) -> Result<Schedule, ParseError> {
+        let mut schedule = Schedule::default();
+        let mut at: Vec<u32> = Vec::new();
+        for (turn, (name, points)) in (1..).zip(pairs) {
+            let known = threads.iter().find(|t| t.name == *name);
+            let known = known.ok_or_else(|| ParseError::NoSuchThread {
+                turn,
+                name: name.clone(),
+            })?;
+            let index = schedule.threads.iter().position(|t| t == known).unwrap_or_else(|| {
+                schedule.threads.push(known.clone());
+                at.push(0);
+                schedule.threads.len() - 1
+            });
+            let until = at[index].checked_add(*points);
+            at[index] = until.ok_or_else(|| ParseError::TooManyPoints {
+                turn,
+                name: name.clone(),
+            })?;
+            schedule.segments.push(Segment {
+                thread: index,
+                until: at[index],
+            });
+        }
+        Ok(schedule)
+    }
+
+    /// Reads `[["main",12],["t1",3]]`.
+    pub fn from_json(json: &str, threads: &[ThreadName]) -> Result<Schedule, ParseError> {
+        let pairs: Vec<(String, u32)> = serde_json::from_str(json).map_err(|e| ParseError::Json(e.to_string()))?;
+        Schedule::from_pairs(&pairs, threads)
+    }
+
+    /// The form to store and to edit.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{FIRST_LINE}\n");
+        for thread in &self.threads {
+            let name = serde_json::Value::from(thread.name.as_str());
+            let _ = writeln!(text, "thread {} {name}", thread.path);
+        }
+        for segment in &self.segments {
+            let _ = writeln!(text, "run {} to {}", self.thread(segment).path, segment.until);
+        }
+        text
+    }
+
+    /// Reads [`Schedule::to_text`] back. Empty lines and lines that begin with `#` are skipped.
+    pub fn parse(text: &str) -> Result<Schedule, ParseError> {
+        let mut lines = (1..)
+            .zip(text.lines())
+            .map(|(number, line)| (number, line.trim()))
+            .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        match lines.next() {
+            Some((_, FIRST_LINE)) => {}
+            first => {
+                let message = format!("a schedule begins with `{FIRST_LINE}`");
+                return Err(ParseError::Line {
+                    line: first.map_or(1, |(number, _)| number),
+                    message,
+                });
+            }
+        }
+        let mut parser = Parser::default();
+        for (line, text) in lines {
+            parser
+                .line(text)
+                .map_err(|message| ParseError::Line { line, message })?;
+        }
+        Ok(parser.schedule)
+    }
+}
+
+/// A line per turn.
+impl std::fmt::Display for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = self.threads.iter().map(|t| t.name.chars().count()).max().unwrap_or(0);
+        for (segment, points) in self.segments.iter().zip(self.points()) {
+            let name = &self.thread(segment).name;
+            let unit = if points == 1 { "point" } else { "points" };
+            writeln!(f, "{name:width$}  {points} {unit}, to position {}", segment.until)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Parser {
+    schedule: Schedule,
+    /// By path: the thread's index and how far it has run.
+    threads: FxHashMap<String, (usize, Option<u32>)>,
+}
+
+impl Parser {
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match word {
+            "thread" => self.thread(rest.trim_start()),
+            "run" => self.run(rest),
+            _ => Err(format!(
+                "expected `thread PATH \"NAME\"` or `run PATH to POSITION`, found `{word}`"
+            )),
+        }
+    }
+
+    fn thread(&mut self, rest: &str) -> Result<(), String> {
+        let (path, name) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        if path.is_empty() {
+            return Err("a thread needs its path, like `main/0`".to_owned());
+        }
+        let name: String =
+            serde_json::from_str(name.trim()).map_err(|_| format!("the name of thread {path} must stand in quotes"))?;
+        let index = self.schedule.threads.len();
+        if self.threads.insert(path.to_owned(), (index, None)).is_some() {
+            return Err(format!("thread {path} is named twice"));
+        }
+        self.schedule.threads.push(ThreadName {
+            path: path.to_owned(),
+            name,
+        });
+        Ok(())
+    }
+
+    fn run(&mut self, rest: &str) -> Result<(), String> {
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let [path, "to", position] = words[..] else {
+            return Err("expected `run PATH to POSITION`".to_owned());
+        };
+        let until: u32 = position
+            .parse()
+            .map_err(|_| format!("`{position}` is not a position"))?;
+        let Some((index, at)) = self.threads.get_mut(path) else {
+            return Err(format!("no line `thread {path} …` names this thread"));
+        };
+        if at.is_some_and(|at| until <= at) {
+            return Err(format!("thread {path} is at position {} already", at.unwrap_or(0)));
+        }
+        *at = Some(until);
+        self.schedule.segments.push(Segment { thread: *index, until });
+        Ok(())
+    }
+}

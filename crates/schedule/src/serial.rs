@@ -1,0 +1,120 @@
+//! The schedules that run the units of a finding one after the other: what its outcome is compared with.
+
+use rustc_hash::FxHashSet;
+
+use crate::generate::Effort;
+use crate::goal::{Goal, Span, Target};
+use crate::image::{Image, Step};
+use crate::machine::Broken;
+use crate::plan::{Keep, Plan};
+use crate::schedule::Schedule;
+use crate::solve::{Budget, Policy, solve};
+
+/// Most serial schedules made for one finding.
+pub const MOST_SERIAL: usize = 6;
+
+/// A schedule that runs units one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Serial {
+    /// The units, as indices into the goal's, in the order in which they run.
+    pub order: Vec<usize>,
+    /// The schedule, up to the end of the last unit.
+    pub schedule: Schedule,
+    /// Whether all reads before the first unit are as recorded.
+    pub reads_kept: bool,
+}
+
+/// Serial schedules of a goal's units in all orders that locks and hard order allow, at most [`MOST_SERIAL`].
+pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> Vec<Serial> {
+    let own = Target::resolve(image, goal).map(|t| t.own).unwrap_or_default();
+    let mut units: Vec<(usize, Step, Step)> = Vec::new();
+    for (index, span) in goal.units.iter().enumerate() {
+        if let Some((begin, end)) = steps_of(image, span) {
+            units.push((index, begin, end));
+        }
+    }
+    if units.len() < 2 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for order in permutations(units.len(), 24) {
+        let chosen: Vec<_> = order.iter().map(|&i| units[i]).collect();
+        let serial = [Keep::BeforeFirst, Keep::Nothing].into_iter().find_map(|keep| {
+            let steps = serial(image, &own, &chosen, keep, effort).ok()?;
+            Some(Serial {
+                order: chosen.iter().map(|u| u.0).collect(),
+                schedule: Schedule::from_steps(image, &steps),
+                reads_kept: keep == Keep::BeforeFirst,
+            })
+        });
+        found.extend(serial);
+        if found.len() == MOST_SERIAL {
+            break;
+        }
+    }
+    found
+}
+
+fn steps_of(image: &Image, span: &Span) -> Option<(Step, Step)> {
+    let begin = image.step_at_or_after(span.thread, span.begin)?;
+    let beyond = match span.end {
+        Some(end) => image.step_at_or_after(span.thread, end.checked_add(1)?),
+        None => None,
+    };
+    let beyond = beyond.map_or_else(|| image.steps(span.thread.0), |s| s.number);
+    (beyond > begin.number).then(|| {
+        (
+            begin,
+            Step {
+                number: beyond - 1,
+                ..begin
+            },
+        )
+    })
+}
+
+fn serial(
+    image: &Image,
+    own: &FxHashSet<u32>,
+    units: &[(usize, Step, Step)],
+    keep: Keep,
+    effort: &Effort,
+) -> Result<Vec<Step>, Broken> {
+    let mut plan = Plan::empty(image, own, keep);
+    if let Some(&(_, first, _)) = units.first() {
+        plan.values_may_differ_from(first)?;
+    }
+    for pair in units.windows(2) {
+        plan.order(pair[0].2, pair[1].1);
+    }
+    for &(_, _, end) in units {
+        plan.take(end.thread, end.number + 1)?;
+    }
+    plan.last = units.last().map(|u| u.2);
+    plan.close()?;
+    let budget = || Budget {
+        tries: effort.tries.min(50),
+        steps: effort.steps,
+    };
+    solve(&plan, Policy::Stay, &mut budget())
+        .or_else(|_| solve(&plan, Policy::Recorded, &mut budget()))
+        .map(|(order, _)| order)
+}
+
+/// Orders of `0..count`, the first ones in lexicographic order.
+fn permutations(count: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut current: Vec<usize> = (0..count).collect();
+    let mut all = vec![current.clone()];
+    while all.len() < most {
+        let Some(pivot) = (1..count).rev().find(|&i| current[i - 1] < current[i]) else {
+            break;
+        };
+        let Some(swap) = (pivot..count).rev().find(|&i| current[i] > current[pivot - 1]) else {
+            break;
+        };
+        current.swap(pivot - 1, swap);
+        current[pivot..].reverse();
+        all.push(current.clone());
+    }
+    all
+}

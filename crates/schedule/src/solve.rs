@@ -1,0 +1,545 @@
+//! Finds an order for a plan: Pecan's Algorithms 3 and 4 for any number of events and threads.
+//!
+//! The paper moves the events that depend on the pattern's first event, from the outermost lock that protects it,
+//! behind what the last event needs. Here the recorded order is followed step by step, the pattern's events are put off
+//! for as long as anything else can run, and when everyone is stuck one reason is taken away: a critical section that
+//! was begun too early is put behind the section that waits for it (the paper's move of the outermost lock), a thread
+//! that stands inside a section is taken further to its end, or a write is put before the write that a later read needs.
+//! Then the order is made anew. Each try is linear in the steps taken; tries are bounded by [`Budget`].
+//!
+//! Promise: an order that is found keeps locks, hard order and the reads that the plan keeps. Not promised: that an order
+//! is found whenever there is one. The [exhaustive search](crate::search) does that, where it can be afforded.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ravel_trace::{LocationId, LockId, ThreadId};
+use rustc_hash::FxHashMap;
+
+use crate::image::{EventNo, Image, NONE, Step};
+use crate::machine::{Broken, point};
+use crate::plan::{Keep, Plan};
+
+/// What may be spent on one goal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Orders tried.
+    pub tries: u32,
+    /// Steps taken in all tries together.
+    pub steps: u64,
+}
+
+/// Who runs when several can.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Policy {
+    /// The step that was recorded first: moves as little as possible.
+    Recorded,
+    /// The thread that runs already: switches as little as possible.
+    Stay,
+}
+
+/// An order of all that the plan takes, with the plan as it was extended on the way.
+pub(crate) fn solve<'a>(plan: &Plan<'a>, policy: Policy, budget: &mut Budget) -> Result<(Vec<Step>, Plan<'a>), Broken> {
+    let (alternatives, broken) = match Run::new(plan, policy).to_end(budget) {
+        Ok(order) => return Ok((order, plan.clone())),
+        Err(stuck) => stuck,
+    };
+    for alternative in alternatives {
+        if budget.tries == 0 || budget.steps == 0 {
+            break;
+        }
+        let mut next = plan.clone();
+        let possible = match alternative {
+            Alternative::Before(before, after) => {
+                next.order(before, after);
+                true
+            }
+            Alternative::Further(step) => next
+                .take(step.thread, step.number + 1)
+                .and_then(|()| next.close())
+                .is_ok(),
+        };
+        if possible && let Ok(found) = solve(&next, policy, budget) {
+            return Ok(found);
+        }
+    }
+    Err(broken)
+}
+
+/// A way out when everyone is stuck.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Alternative {
+    Before(Step, Step),
+    Further(Step),
+}
+
+/// Why a thread does not run on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wait {
+    Step(Step),
+    Lock {
+        acquire: EventNo,
+        begin: EventNo,
+    },
+    /// A write that would take a value away from reads still to come.
+    Readers {
+        write: EventNo,
+    },
+    /// A pattern event that comes after everything else.
+    Everyone,
+    /// A read whose value is gone.
+    Never {
+        read: EventNo,
+    },
+}
+
+#[derive(Default)]
+struct Held {
+    exclusive: Option<EventNo>,
+    shared: Vec<EventNo>,
+}
+
+struct Run<'p, 'a> {
+    plan: &'p Plan<'a>,
+    image: &'a Image,
+    policy: Policy,
+    done: Vec<u32>,
+    order: Vec<Step>,
+    remaining: usize,
+    held: FxHashMap<u32, Held>,
+    /// By location, the write seen now.
+    now: Vec<EventNo>,
+    /// Reads to come that must see a write, by write, and the value at first, by location.
+    unread: FxHashMap<EventNo, u32>,
+    unread_initial: FxHashMap<u32, u32>,
+    ready: BinaryHeap<Reverse<(bool, EventNo, u32)>>,
+    waits: Vec<Option<Wait>>,
+    for_step: FxHashMap<Step, Vec<u32>>,
+    for_lock: FxHashMap<u32, Vec<u32>>,
+    for_readers: FxHashMap<u32, Vec<u32>>,
+    for_everyone: Vec<u32>,
+}
+
+impl<'p, 'a> Run<'p, 'a> {
+    fn new(plan: &'p Plan<'a>, policy: Policy) -> Self {
+        let image = plan.image;
+        let mut run = Run {
+            plan,
+            image,
+            policy,
+            done: vec![0; plan.taken.len()],
+            order: Vec::new(),
+            remaining: plan.taken.iter().map(|&n| n as usize).sum(),
+            held: FxHashMap::default(),
+            now: vec![NONE; image.locations()],
+            unread: FxHashMap::default(),
+            unread_initial: FxHashMap::default(),
+            ready: BinaryHeap::new(),
+            waits: vec![None; plan.taken.len()],
+            for_step: FxHashMap::default(),
+            for_lock: FxHashMap::default(),
+            for_readers: FxHashMap::default(),
+            for_everyone: Vec::new(),
+        };
+        for thread in 0..plan.taken.len() as u32 {
+            for number in 0..plan.taken[thread as usize] {
+                let step = Step { thread, number };
+                for &event in image.events(step) {
+                    if let Some(seen) = plan.must_see(step, event) {
+                        *run.unread_count(image.operand(event), seen) += 1;
+                    }
+                }
+            }
+            run.offer(thread);
+        }
+        run
+    }
+
+    fn unread_count(&mut self, location: u32, seen: EventNo) -> &mut u32 {
+        if seen == NONE {
+            self.unread_initial.entry(location).or_insert(0)
+        } else {
+            self.unread.entry(seen).or_insert(0)
+        }
+    }
+
+    fn next(&self, thread: u32) -> Option<Step> {
+        let number = self.done[thread as usize];
+        (number < self.plan.taken[thread as usize]).then_some(Step { thread, number })
+    }
+
+    fn is_done(&self, step: Step) -> bool {
+        step.number < self.done[step.thread as usize]
+    }
+
+    fn offer(&mut self, thread: u32) {
+        if let Some(step) = self.next(thread) {
+            let place = self.plan.pattern.iter().position(|&s| s == step);
+            let key = place.map_or_else(|| self.image.events(step)[0], |p| p as EventNo);
+            self.ready.push(Reverse((place.is_some(), key, thread)));
+        }
+    }
+
+    fn to_end(mut self, budget: &mut Budget) -> Result<Vec<Step>, (Vec<Alternative>, Broken)> {
+        budget.tries = budget.tries.saturating_sub(1);
+        budget.steps = budget.steps.saturating_sub(self.remaining as u64);
+        let mut staying: Option<u32> = None;
+        loop {
+            let thread = match staying.take() {
+                Some(thread) => thread,
+                None => match self.ready.pop() {
+                    Some(Reverse((_, _, thread))) => thread,
+                    None if self.remaining == 0 => return Ok(self.order),
+                    None => return Err(self.stuck()),
+                },
+            };
+            let Some(step) = self.next(thread) else { continue };
+            if let Some(wait) = self.wait(step) {
+                self.park(thread, wait);
+                continue;
+            }
+            self.execute(step);
+            if self.plan.last == Some(step) {
+                return Ok(self.order);
+            }
+            let stays =
+                self.policy == Policy::Stay && self.next(thread).is_some_and(|s| !self.plan.pattern.contains(&s));
+            if stays {
+                staying = Some(thread);
+            } else {
+                self.offer(thread);
+            }
+        }
+    }
+
+    /// What a step waits for, if anything.
+    fn wait(&self, step: Step) -> Option<Wait> {
+        let image = self.image;
+        if let Some(before) = self
+            .plan
+            .edges
+            .get(&step)
+            .and_then(|b| b.iter().find(|&&s| !self.is_done(s)))
+        {
+            return Some(Wait::Step(*before));
+        }
+        if self.plan.at_end && self.plan.pattern.contains(&step) {
+            let pattern_left = self.plan.pattern.iter().filter(|&&s| !self.is_done(s)).count();
+            if self.remaining > pattern_left {
+                return Some(Wait::Everyone);
+            }
+        }
+        image.events(step).iter().find_map(|&event| self.wait_of(step, event))
+    }
+
+    fn wait_of(&self, step: Step, event: EventNo) -> Option<Wait> {
+        let image = self.image;
+        let operand = image.operand(event);
+        let volatile = image
+            .volatile_source(event)
+            .filter(|_| !self.plan.own.contains(&operand));
+        for &needs in image.comes_after(event).iter().chain(&volatile) {
+            let needed = image.step_of(needs);
+            if needed != step && !self.is_done(needed) {
+                return Some(Wait::Step(needed));
+            }
+        }
+        let code = image.code(event);
+        if code.takes() {
+            return self.lock_wait(step.thread, event);
+        }
+        if !image.is_access(event) || !image.is_shared(operand) {
+            return None;
+        }
+        if code.is_read() {
+            let wait = self.read_wait(step, event);
+            if wait.is_some() {
+                return wait;
+            }
+        }
+        (code.is_write() && self.takes_value_away(step, event)).then_some(Wait::Readers { write: event })
+    }
+
+    fn lock_wait(&self, thread: u32, acquire: EventNo) -> Option<Wait> {
+        let held = self.held.get(&self.image.operand(acquire))?;
+        let shared: &[EventNo] = if self.image.code(acquire).is_shared() {
+            &[]
+        } else {
+            &held.shared
+        };
+        let mut holders = held.exclusive.iter().chain(shared);
+        holders
+            .find(|&&b| self.image.thread(b) != thread)
+            .map(|&begin| Wait::Lock { acquire, begin })
+    }
+
+    fn read_wait(&self, step: Step, read: EventNo) -> Option<Wait> {
+        let image = self.image;
+        let saw = image.saw(read);
+        let same_step = saw != NONE && image.step_of(saw) == step;
+        if same_step || self.now[image.operand(read) as usize] == saw {
+            return None;
+        }
+        if self.plan.must_see(step, read).is_some() {
+            return Some(match saw {
+                NONE => Wait::Never { read },
+                saw if self.is_done(image.step_of(saw)) => Wait::Never { read },
+                saw => Wait::Step(image.step_of(saw)),
+            });
+        }
+        // A read that need not be kept may differ only once the pattern has begun.
+        let first = self
+            .plan
+            .first
+            .filter(|&f| self.plan.keep == Keep::BeforeFirst && f != step && !self.is_done(f));
+        first.map(Wait::Step)
+    }
+
+    fn takes_value_away(&self, step: Step, write: EventNo) -> bool {
+        let image = self.image;
+        let location = image.operand(write);
+        let now = self.now[location as usize];
+        if image.origin(write) == now {
+            return false;
+        }
+        let count = if now == NONE {
+            self.unread_initial.get(&location)
+        } else {
+            self.unread.get(&now)
+        };
+        let in_this_step = image.events(step).iter().filter(|&&e| {
+            image.code(e).is_read() && image.operand(e) == location && self.plan.must_see(step, e) == Some(now)
+        });
+        count.copied().unwrap_or(0) as usize > in_this_step.count()
+    }
+
+    fn park(&mut self, thread: u32, wait: Wait) {
+        self.waits[thread as usize] = Some(wait);
+        match wait {
+            Wait::Step(step) => self.for_step.entry(step).or_default().push(thread),
+            Wait::Lock { acquire, .. } => {
+                self.for_lock
+                    .entry(self.image.operand(acquire))
+                    .or_default()
+                    .push(thread);
+            }
+            Wait::Readers { write } => {
+                self.for_readers
+                    .entry(self.image.operand(write))
+                    .or_default()
+                    .push(thread);
+            }
+            Wait::Everyone => self.for_everyone.push(thread),
+            Wait::Never { .. } => {}
+        }
+    }
+
+    fn wake(&mut self, threads: Option<Vec<u32>>) {
+        for thread in threads.into_iter().flatten() {
+            self.waits[thread as usize] = None;
+            self.offer(thread);
+        }
+    }
+
+    fn execute(&mut self, step: Step) {
+        let image = self.image;
+        for &event in image.events(step) {
+            let code = image.code(event);
+            let operand = image.operand(event);
+            if let Some(seen) = self.plan.must_see(step, event) {
+                *self.unread_count(operand, seen) -= 1;
+                let woken = self.for_readers.remove(&operand);
+                self.wake(woken);
+            }
+            if code.is_write() {
+                self.now[operand as usize] = image.origin(event);
+                let woken = self.for_readers.remove(&operand);
+                self.wake(woken);
+            }
+            if code.takes() {
+                let held = self.held.entry(operand).or_default();
+                if code.is_shared() {
+                    held.shared.push(event);
+                } else {
+                    held.exclusive = Some(event);
+                }
+            }
+            if code.gives_up() {
+                self.release(step.thread, operand, code.is_shared());
+            }
+        }
+        self.done[step.thread as usize] += 1;
+        self.remaining -= 1;
+        self.order.push(step);
+        let woken = self.for_step.remove(&step);
+        self.wake(woken);
+        if self.remaining <= self.plan.pattern.len() {
+            let woken = std::mem::take(&mut self.for_everyone);
+            self.wake(Some(woken));
+        }
+    }
+
+    fn release(&mut self, thread: u32, lock: u32, shared: bool) {
+        if let Some(held) = self.held.get_mut(&lock) {
+            if shared {
+                held.shared.retain(|&b| self.image.thread(b) != thread);
+            } else if held.exclusive.is_some_and(|b| self.image.thread(b) == thread) {
+                held.exclusive = None;
+            }
+        }
+        let woken = self.for_lock.remove(&lock);
+        self.wake(woken);
+    }
+
+    /// Everyone waits: the ways out of one circle of waits, and the rule that stands in the way.
+    fn stuck(&self) -> (Vec<Alternative>, Broken) {
+        let circle = self.circle();
+        let mut alternatives = Vec::new();
+        for &thread in &circle {
+            match self.waits[thread as usize] {
+                Some(Wait::Lock { acquire, begin }) => self.lock_alternatives(acquire, begin, &mut alternatives),
+                Some(Wait::Readers { write }) => {
+                    let now = self.now[self.image.operand(write) as usize];
+                    if now != NONE {
+                        let steps = (self.image.step_of(write), self.image.step_of(now));
+                        alternatives.push(Alternative::Before(steps.0, steps.1));
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Sections are put in order before anything is taken that nobody asked for.
+        alternatives.sort_by_key(|a| matches!(a, Alternative::Further(_)));
+        alternatives.dedup();
+        let locks = |t: &&u32| matches!(self.waits[**t as usize], Some(Wait::Lock { .. }));
+        let blamed = circle.iter().find(locks).or(circle.first()).copied().unwrap_or(0);
+        (alternatives, self.broken(blamed))
+    }
+
+    /// Threads that wait for each other in a circle, or up to one that has nothing left to do.
+    fn circle(&self) -> Vec<u32> {
+        let Some(start) = self.waits.iter().position(Option::is_some) else {
+            return Vec::new();
+        };
+        let mut seen: Vec<u32> = Vec::new();
+        let mut current = start as u32;
+        loop {
+            if let Some(place) = seen.iter().position(|&t| t == current) {
+                return seen.split_off(place);
+            }
+            seen.push(current);
+            match self.waited_for(current) {
+                Some(next) if self.waits[next as usize].is_some() => current = next,
+                _ => return seen,
+            }
+        }
+    }
+
+    fn waited_for(&self, thread: u32) -> Option<u32> {
+        match self.waits[thread as usize]? {
+            Wait::Step(step) => Some(step.thread),
+            Wait::Lock { begin, .. } => Some(self.image.thread(begin)),
+            Wait::Readers { write } => self.reader(write),
+            Wait::Everyone => (0..self.done.len() as u32)
+                .find(|&t| t != thread && self.next(t).is_some_and(|s| !self.plan.pattern.contains(&s))),
+            Wait::Never { .. } => None,
+        }
+    }
+
+    /// Another thread that has yet to read what a write would take away.
+    fn reader(&self, write: EventNo) -> Option<u32> {
+        let location = self.image.operand(write);
+        let now = self.now[location as usize];
+        let writer = self.image.thread(write);
+        let reads = |step: Step| {
+            let sees = |&e: &EventNo| self.image.operand(e) == location && self.plan.must_see(step, e) == Some(now);
+            self.image.events(step).iter().any(sees)
+        };
+        let will_read = |&thread: &u32| {
+            let rest = self.done[thread as usize]..self.plan.taken[thread as usize];
+            rest.into_iter().any(|number| reads(Step { thread, number }))
+        };
+        (0..self.done.len() as u32).filter(|&t| t != writer).find(will_read)
+    }
+
+    fn lock_alternatives(&self, acquire: EventNo, begin: EventNo, alternatives: &mut Vec<Alternative>) {
+        let image = self.image;
+        let waiter = image.thread(acquire);
+        let holder = image.thread(begin);
+        // All that the waiter must do on this lock before the holder goes on has to come before the holder's section.
+        let up_to = match self.waits[holder as usize] {
+            Some(Wait::Step(step)) if step.thread == waiter => step.number,
+            Some(Wait::Everyone) => self.plan.taken[waiter as usize] - 1,
+            _ => 0,
+        };
+        let from = image.step_of(acquire).number;
+        let up_to = up_to.clamp(from, self.plan.taken[waiter as usize] - 1);
+        let sections = (from..=up_to)
+            .rev()
+            .flat_map(|number| image.events(Step { thread: waiter, number }));
+        let last = sections
+            .copied()
+            .find(|&e| image.code(e).takes() && image.operand(e) == image.operand(acquire));
+        for section in [last, Some(acquire)].into_iter().flatten() {
+            let end = image.other_end(section);
+            if end != NONE && self.plan.takes(image.step_of(end)) {
+                alternatives.push(Alternative::Before(image.step_of(end), image.step_of(begin)));
+            }
+        }
+        for end in [image.other_end(begin), last.map_or(NONE, |l| image.other_end(l))] {
+            if end == NONE {
+                continue;
+            }
+            let step = image.step_of(end);
+            if !self.plan.takes(step) && step.number < self.plan.most[step.thread as usize] {
+                alternatives.push(Alternative::Further(step));
+            }
+        }
+    }
+
+    fn broken(&self, thread: u32) -> Broken {
+        let image = self.image;
+        let Some(step) = self.next(thread) else {
+            let at = point(image, Step { thread, number: 0 });
+            return Broken::PatternMissing { at };
+        };
+        let at = point(image, step);
+        let other = |t: Option<u32>| t.and_then(|t| self.next(t)).map_or(at, |s| point(image, s));
+        match self.waits[thread as usize] {
+            Some(Wait::Step(needs)) => Broken::Order {
+                at,
+                needs: point(image, needs),
+            },
+            Some(Wait::Lock { acquire, begin }) => Broken::LockHeld {
+                at,
+                lock: LockId(image.operand(acquire)),
+                holder: ThreadId(image.thread(begin)),
+            },
+            Some(Wait::Readers { write }) => Broken::ReadChanged {
+                at: other(self.reader(write)),
+                location: LocationId(image.operand(write)),
+                recorded: match self.now[image.operand(write) as usize] {
+                    NONE => None,
+                    now => Some(point(image, image.step_of(now))),
+                },
+                now: Some(at),
+            },
+            Some(Wait::Never { read }) => Broken::ReadChanged {
+                at,
+                location: LocationId(image.operand(read)),
+                recorded: match image.saw(read) {
+                    NONE => None,
+                    saw => Some(point(image, image.step_of(saw))),
+                },
+                now: match self.now[image.operand(read) as usize] {
+                    NONE => None,
+                    now => Some(point(image, image.step_of(now))),
+                },
+            },
+            Some(Wait::Everyone) | None => Broken::Order {
+                at,
+                needs: other(self.waited_for(thread)),
+            },
+        }
+    }
+}
