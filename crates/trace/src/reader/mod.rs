@@ -18,9 +18,9 @@ use std::path::Path;
 
 pub use resolve::Statistics;
 
-use crate::columns::{Decoder, Record};
+use crate::columns::{Decoder, Record, ValueTag};
 use crate::error::{TraceError, Warning};
-use crate::event::{Event, Op};
+use crate::event::{Event, Op, Value};
 use crate::ids::{ObjectId, ThreadId};
 use crate::names::Names;
 use crate::run_info::{Footer, Header};
@@ -28,7 +28,7 @@ use crate::source::{Source, SourceError};
 use index::{BlockRef, Index};
 use input::{Input, PayloadError, Unpacker};
 use locks::HeldLocks;
-use resolve::{Place, Resolved, Resolver};
+use resolve::{Access, Place, Resolved, Resolver};
 
 /// How to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -189,51 +189,6 @@ impl Reader {
         self.resolver.objects.class_name(object)
     }
 
-    fn next(&mut self) -> Result<Option<Event>, TraceError> {
-        if let Some(event) = self.pending.take() {
-            self.resolver.statistics.events += 1;
-            return Ok(Some(event));
-        }
-        loop {
-            let Some(index) = self.current else {
-                if !self.next_stream() {
-                    return Ok(None);
-                }
-                continue;
-            };
-            let Some(stream) = self.streams.get_mut(index as usize) else {
-                return Ok(None);
-            };
-            let Some(record) = stream.batch.get(stream.at) else {
-                self.refill(index)?;
-                continue;
-            };
-            if (record.key, index) > self.limit {
-                self.waiting.push(Reverse((record.key, index)));
-                self.current = None;
-                continue;
-            }
-            stream.at += 1;
-            let Some(place) = stream.places.get_mut(usize::from(record.code)) else {
-                continue;
-            };
-            let resolved = self.resolver.resolve(record, place, &mut stream.held);
-            let event = match resolved {
-                Resolved::Nothing => continue,
-                Resolved::One(op) => place.event(stream.thread, record, op),
-                Resolved::Two(first, second) => {
-                    self.pending = Some(place.event(stream.thread, record, second));
-                    place.event(stream.thread, record, first)
-                }
-            };
-            if let Op::End { .. } = event.op {
-                stream.ended = true;
-            }
-            self.resolver.statistics.events += 1;
-            return Ok(Some(event));
-        }
-    }
-
     /// Turns to the thread with the least record; false if there is none.
     fn next_stream(&mut self) -> bool {
         let Some(Reverse((_, index))) = self.waiting.pop() else {
@@ -330,6 +285,17 @@ impl Reader {
         Ok(())
     }
 
+    #[cold]
+    fn finish(&mut self, failure: Option<TraceError>) -> Result<Option<Event>, SourceError> {
+        if !self.done {
+            self.done = true;
+            self.current = None;
+            self.waiting.clear();
+            self.conclude();
+        }
+        failure.map_or(Ok(None), |error| Err(error.into()))
+    }
+
     /// What can only be said at the end.
     fn conclude(&mut self) {
         let names = &self.resolver.names;
@@ -359,17 +325,91 @@ impl Reader {
 const NOT_COLUMNS: &str = "the block's records cannot be understood";
 
 impl Source for Reader {
-    #[inline]
+    // Each event is made where it is returned: handed from function to function it would be copied each time, which
+    // costs more than finding it.
     fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
-        if self.done {
-            return Ok(None);
+        if self.pending.is_some() {
+            self.resolver.statistics.events += 1;
+            return Ok(self.pending.take());
         }
-        let result = self.next();
-        if !matches!(result, Ok(Some(_))) {
-            self.done = true;
-            self.conclude();
+        loop {
+            let Some(index) = self.current else {
+                if self.next_stream() {
+                    continue;
+                }
+                return self.finish(None);
+            };
+            let Some(stream) = self.streams.get_mut(index as usize) else {
+                return self.finish(None);
+            };
+            let Some(record) = stream.batch.get(stream.at) else {
+                if let Err(error) = self.refill(index) {
+                    return self.finish(Some(error));
+                }
+                continue;
+            };
+            if (record.key, index) > self.limit {
+                self.waiting.push(Reverse((record.key, index)));
+                self.current = None;
+                continue;
+            }
+            stream.at += 1;
+            let Some(place) = stream.places.get_mut(usize::from(record.code)) else {
+                continue;
+            };
+            if place.is_clock() {
+                continue;
+            }
+            let (thread, position, site) = (stream.thread, record.position, place.site());
+            if let Some((access, location)) = self.resolver.access(record, place) {
+                self.resolver.statistics.events += 1;
+                macro_rules! give {
+                    ($op:ident, $value:expr) => {
+                        Ok(Some(Event {
+                            thread,
+                            position,
+                            site,
+                            op: Op::$op {
+                                location,
+                                value: $value,
+                            },
+                        }))
+                    };
+                }
+                return match (access, record.tag) {
+                    (Access::Read, ValueTag::Exact) => give!(Read, Value::Exact(record.b as i64)),
+                    (Access::Read, ValueTag::Digest) => give!(Read, Value::Digest(record.b as u32)),
+                    (Access::Read, ValueTag::None) => give!(Read, Value::Unknown),
+                    (Access::Write, ValueTag::Exact) => give!(Write, Value::Exact(record.b as i64)),
+                    (Access::Write, ValueTag::Digest) => give!(Write, Value::Digest(record.b as u32)),
+                    (Access::Write, ValueTag::None) => give!(Write, Value::Unknown),
+                    (Access::Update, ValueTag::Exact) => give!(Update, Value::Exact(record.b as i64)),
+                    (Access::Update, ValueTag::Digest) => give!(Update, Value::Digest(record.b as u32)),
+                    (Access::Update, ValueTag::None) => give!(Update, Value::Unknown),
+                };
+            }
+            let op = match self.resolver.resolve(record, place, &mut stream.held) {
+                Resolved::Nothing => continue,
+                Resolved::One(op) => op,
+                Resolved::Two(first, second) => {
+                    self.pending = Some(Event {
+                        thread,
+                        position,
+                        site,
+                        op: second,
+                    });
+                    first
+                }
+            };
+            stream.ended |= matches!(op, Op::End { .. });
+            self.resolver.statistics.events += 1;
+            return Ok(Some(Event {
+                thread,
+                position,
+                site,
+                op,
+            }));
         }
-        result.map_err(SourceError::from)
     }
 
     fn names(&self) -> &Names {

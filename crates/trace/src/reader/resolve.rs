@@ -3,8 +3,8 @@
 use super::intern::{Interner, chunk_key};
 use super::locks::{HeldLocks, Outcome};
 use super::tables::{Objects, Strays};
-use crate::columns::{Entry, Record, ValueTag};
-use crate::event::{Event, Mode, Op, Value};
+use crate::columns::{Entry, Record};
+use crate::event::{Mode, Op};
 use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, SiteId, ThreadId};
 use crate::names::{Location, Names, SiteKind, flags};
 use crate::raw::{RawKind, STATE_FIELD_SHIFT, TABLE_OBJECT};
@@ -49,6 +49,14 @@ const NO_KEY: u64 = u64::MAX;
 
 /// Objects are numbered below this, by the mask if the file says otherwise.
 const OBJECT_MASK: u64 = (1 << STATE_FIELD_SHIFT) - 1;
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    Read,
+    Write,
+    Update,
+}
 
 /// Whether a record was given to nobody, became an event, or two.
 pub(crate) enum Resolved {
@@ -205,73 +213,42 @@ impl Resolver {
         LockId(place.last_id)
     }
 
-    /// The event of a record, if it is one.
+    /// What an access does and to which location; none for any other record.
     #[inline]
-    pub fn resolve(&mut self, record: &Record, place: &mut Place, held: &mut HeldLocks) -> Resolved {
+    pub fn access(&mut self, record: &Record, place: &mut Place) -> Option<(Access, LocationId)> {
         use RawKind::*;
-        let value = match record.tag {
-            ValueTag::None => Value::Unknown,
-            ValueTag::Exact => Value::Exact(record.b as i64),
-            ValueTag::Digest => Value::Digest(record.b as u32),
-        };
-        Resolved::One(match place.kind {
-            Read => Op::Read {
-                location: self.field_location(place, record.a),
-                value,
-            },
-            Write => Op::Write {
-                location: self.field_location(place, record.a),
-                value,
-            },
-            Update => Op::Update {
-                location: self.field_location(place, record.a),
-                value,
-            },
-            ReadElement => Op::Read {
-                location: self.element_location(place, record.a),
-                value,
-            },
-            WriteElement => Op::Write {
-                location: self.element_location(place, record.a),
-                value,
-            },
-            ReadState => Op::Read {
-                location: self.state_location(place, record.a),
-                value,
-            },
-            WriteState => Op::Write {
-                location: self.state_location(place, record.a),
-                value,
-            },
-            UpdateState => Op::Update {
-                location: self.state_location(place, record.a),
-                value,
-            },
-            ReadEntry => Op::Read {
-                location: self.entry_location(record.a, record.b as u32),
-                value,
-            },
-            WriteEntry => Op::Write {
-                location: self.entry_location(record.a, record.b as u32),
-                value,
-            },
-            UpdateEntry => Op::Update {
-                location: self.entry_location(record.a, record.b as u32),
-                value,
-            },
-            Enter => Op::Enter {
-                method: self.method(record.a),
-            },
-            Exit => Op::Exit {
-                method: self.method(record.a),
-            },
-            Mark | Stamp => return Resolved::Nothing,
-            Share => {
-                self.statistics.shared_objects += 1;
-                return Resolved::Nothing;
-            }
-            _ => return self.resolve_synchronization(record, place, held),
+        Some(match place.kind {
+            Read => (Access::Read, self.field_location(place, record.a)),
+            Write => (Access::Write, self.field_location(place, record.a)),
+            Update => (Access::Update, self.field_location(place, record.a)),
+            ReadElement => (Access::Read, self.element_location(place, record.a)),
+            WriteElement => (Access::Write, self.element_location(place, record.a)),
+            ReadState => (Access::Read, self.state_location(place, record.a)),
+            WriteState => (Access::Write, self.state_location(place, record.a)),
+            UpdateState => (Access::Update, self.state_location(place, record.a)),
+            ReadEntry => (Access::Read, self.entry_location(record.a, record.b as u32)),
+            WriteEntry => (Access::Write, self.entry_location(record.a, record.b as u32)),
+            UpdateEntry => (Access::Update, self.entry_location(record.a, record.b as u32)),
+            _ => return None,
         })
+    }
+
+    /// What a record that is no access becomes.
+    #[inline(never)]
+    pub fn resolve(&mut self, record: &Record, place: &mut Place, held: &mut HeldLocks) -> Resolved {
+        match place.kind {
+            RawKind::Enter => Resolved::One(Op::Enter {
+                method: self.method(record.a),
+            }),
+            RawKind::Exit => Resolved::One(Op::Exit {
+                method: self.method(record.a),
+            }),
+            RawKind::Share => {
+                self.statistics.shared_objects += 1;
+                Resolved::Nothing
+            }
+            _ => self.resolve_synchronization(record, place, held),
+        }
     }
 
     fn resolve_synchronization(&mut self, record: &Record, place: &mut Place, held: &mut HeldLocks) -> Resolved {
@@ -344,12 +321,15 @@ impl Resolver {
 }
 
 impl Place {
-    pub fn event(&self, thread: ThreadId, record: &Record, op: Op) -> Event {
-        Event {
-            thread,
-            position: record.position,
-            site: self.site,
-            op,
-        }
+    /// Whether records here only order others.
+    #[inline]
+    pub fn is_clock(&self) -> bool {
+        matches!(self.kind, RawKind::Mark | RawKind::Stamp)
+    }
+
+    /// The site.
+    #[inline]
+    pub fn site(&self) -> SiteId {
+        self.site
     }
 }
