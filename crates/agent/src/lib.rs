@@ -1,1 +1,44 @@
-//! The agent that the JVM loads.
+//! The library that the JVM loads: instruments classes, records events, forces schedules.
+//!
+//! It runs inside someone else's process, so it stays small, and whatever goes wrong in it must leave the program as it
+//! is. The only place of Ravel with `unsafe` code, but for memory maps: JNI and JVMTI are C interfaces, and instrumented
+//! code writes its records to raw memory.
+
+pub mod agent;
+pub mod filter;
+pub mod instrument;
+pub mod jvm;
+pub mod memory;
+pub mod models;
+pub mod natives;
+pub mod noise;
+pub mod options;
+pub mod recorder;
+pub mod registry;
+pub mod thread_block;
+
+use std::ffi::{CStr, c_char, c_void};
+
+use jvmti_bindings::sys::jni::{JavaVM, jint};
+
+/// Called by the JVM for `-agentpath`.
+///
+/// # Safety
+/// The JVM passes itself and a NUL-terminated string or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char, _: *mut c_void) -> jint {
+    let text = if options.is_null() {
+        String::new()
+    } else {
+        // SAFETY: not null, so NUL-terminated, by the contract of JVMTI.
+        unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+    };
+    let loaded = options::Options::parse(&text).and_then(|options| agent::Agent::load(jvm::Jvmti::of(vm)?, options));
+    match loaded {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("ravel: {error}; the program runs without recording");
+            0
+        }
+    }
+}

@@ -1,0 +1,1215 @@
+package java.lang;
+
+import java.lang.ref.WeakReference;
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * What instrumented code calls. Everything here must be an intrinsic, a field or plain arithmetic on the way of a plain
+ * access: anything else would call instrumented code again.
+ *
+ * <p>The state of a thread is an off-heap block (see tcb.rs, which has the same offsets); its address is a field added
+ * to Thread. Address 0 means that the thread is not recorded, and then nothing else of this class may be touched: before
+ * the VM is initialised, Unsafe is not usable.
+ *
+ * <p>An object of an instrumented class has a word: {@code named << 63 | id << 21 | owner << 1 | shared}. The owner is the only thread
+ * that has touched it so far. Word 0 is "not yet numbered" in application objects and "not tracked" in JDK objects.
+ */
+public final class Ravel {
+    private Ravel() {}
+
+    /** Constants that need an initialised VM; touched only by threads that are recorded. */
+    static final class H {
+        static final Unsafe U = Unsafe.getUnsafe();
+        static final long SEQUENCE = Ravel.address(0);
+        static final long SITES = Ravel.address(1);
+        static final long STATICS = Ravel.address(2);
+        static final long OWNERS = Ravel.address(3);
+        static final int FLAGS = (int) Ravel.address(4);
+        static final long BLOCKS = Ravel.address(5);
+        static final long CLASS_WORD = U.objectFieldOffset(Class.class, "ravel$o");
+        static final Ref[] TABLE = new Ref[1 << 16];
+
+        private H() {}
+    }
+
+    /** The number of an object that has no word. */
+    static final class Ref extends WeakReference<Object> {
+        final int number;
+        final int hash;
+        Ref next;
+
+        Ref(Object object, int number, int hash, Ref next) {
+            super(object);
+            this.number = number;
+            this.hash = hash;
+            this.next = next;
+        }
+    }
+
+    // Offsets in the thread's block.
+    private static final long CURSOR = 0;
+    private static final long LIMIT = 8;
+    private static final long POSITION = 16;
+    private static final long TAG = 20;
+    private static final long MARK = 24;
+    private static final long TOP = 32;
+    private static final long WRITTEN = 40;
+    private static final long CALL = 48;
+    private static final long STEP = 52;
+    private static final long NEXT_ID = 56;
+    private static final long LAST_ID = 64;
+    private static final long OPAQUE = 72;
+    private static final long STACK_LIMIT = 80;
+    private static final long SEGMENT = 88;
+    private static final long STALE = 92;
+    private static final long STAMP = 96;
+    private static final long WAITING = 104;
+    private static final long MODEL = 112;
+    private static final long NEST = 120;
+    private static final long NOVEL = 124;
+    private static final long BOTTOM = 128;
+    private static final long MODEL_BASE = 136;
+    private static final long GATE = 144;
+    private static final long NOISE = 148;
+    private static final long REPEATS = 152;
+    private static final long THREAD = 160;
+    private static final long ENDED = 188;
+
+    // Frames of the shadow stack: method, call site, position, step, lock.
+    private static final long FRAME = 32;
+    // Frames of the model stack: model, nest, opaque, object, argument.
+    private static final long MODEL_FRAME = 40;
+    private static final long MODEL_FRAMES = 40 * 64;
+
+    private static final int OWNER_BITS = 0x1FFFFF;
+
+    // Kinds, as in ravel_trace::raw.
+    private static final int MARK_KIND = 0;
+    private static final int STAMP_KIND = 1;
+    private static final int READ = 2;
+    private static final int WRITE = 3;
+    private static final int READ_ELEMENT = 5;
+    private static final int WRITE_ELEMENT = 6;
+    private static final int READ_STATE = 7;
+    private static final int WRITE_STATE = 8;
+    private static final int UPDATE_STATE = 9;
+    private static final int READ_ENTRY = 10;
+    private static final int ACQUIRE = 13;
+    private static final int RELEASE = 14;
+    private static final int ACQUIRE_SHARED = 15;
+    private static final int RELEASE_SHARED = 16;
+    private static final int WAIT = 17;
+    private static final int RESUME = 18;
+    private static final int RESUME_UNNOTIFIED = 19;
+    private static final int NOTIFY = 20;
+    private static final int NOTIFY_ALL = 21;
+    private static final int JOIN = 25;
+    private static final int SEND = 26;
+    private static final int RECEIVE = 27;
+    private static final int ENTER = 28;
+    private static final int EXIT = 29;
+    private static final int INITIALIZED = 30;
+    private static final int SHARE = 31;
+
+    // Bits of a site's byte in SITES.
+    private static final int SITE_VOLATILE = 1;
+    private static final int SITE_FINAL = 2;
+
+    // Bits of FLAGS.
+    private static final int KEEP_UNSHARED = 1;
+    private static final int KEEP_REPEATS = 2;
+    private static final int FORCING = 4;
+    private static final int WITH_NOISE = 8;
+
+    private static native long address(int which);
+
+    private static native long flush(long thread);
+
+    private static native long grow(long thread);
+
+    private static native long ids(long thread);
+
+    private static native int number(Class<?> type);
+
+    private static native void name(long object, Class<?> type);
+
+    private static native void fork(long thread, Thread child);
+
+    private static native void gate(long thread, int site);
+
+    private static native void noise(long thread);
+
+    private static native void began(Thread thread);
+
+    private static native void ended(Thread thread);
+
+    private static native void died(Thread thread, Throwable exception);
+
+    /**
+     * Called once, before the first thread is recorded: the JVM looks native methods up in Java code, which would be
+     * recorded and call them again.
+     */
+    static void prepare() {
+        if (H.TABLE.length == 0) return;
+        new Ref(H.TABLE, 0, 0, null).refersTo(null);
+        flush(0);
+        grow(0);
+        ids(0);
+        number(Object.class);
+        name(0, Object.class);
+        fork(0, null);
+        gate(0, 0);
+        noise(0);
+        began(null);
+        ended(null);
+        died(null, null);
+        hasWord(Object.class);
+        offset(Object.class);
+    }
+
+    // ---- fields -----------------------------------------------------------------------------------------------
+
+    @ForceInline
+    public static void get(int v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, READ, site, p, o, w, v);
+    }
+
+    @ForceInline
+    public static void get(long v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, READ, site, p, o, w, v);
+    }
+
+    @ForceInline
+    public static void get(float v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, READ, site, p, o, w, Float.floatToRawIntBits(v));
+    }
+
+    @ForceInline
+    public static void get(double v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, READ, site, p, o, w, Double.doubleToRawLongBits(v));
+    }
+
+    @ForceInline
+    public static void get(Object v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, READ, site, p, o, w, reference(v));
+    }
+
+    @ForceInline
+    public static void put(int v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, WRITE, site, p, o, w, v);
+    }
+
+    @ForceInline
+    public static void put(long v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, WRITE, site, p, o, w, v);
+    }
+
+    @ForceInline
+    public static void put(float v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, WRITE, site, p, o, w, Float.floatToRawIntBits(v));
+    }
+
+    @ForceInline
+    public static void put(double v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, WRITE, site, p, o, w, Double.doubleToRawLongBits(v));
+    }
+
+    @ForceInline
+    public static void put(Object v, Object o, long w, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, WRITE, site, p, o, w, reference(v));
+    }
+
+    // ---- fields of tracked JDK objects: they count only when application code called, outside modelled methods ------
+
+    public static void jget(Object o, long w, int site) {
+        jdk(READ, o, w, site);
+    }
+
+    public static void jput(Object o, long w, int site) {
+        jdk(WRITE, o, w, site);
+    }
+
+    private static void jdk(int kind, Object o, long w, int site) {
+        if (w == 0) return;
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || hidden(t)) return;
+        int p = step(t);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        access(t, kind, site, p, o, w, 0);
+    }
+
+    public static void jaget(Object a, int i, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || hidden(t)) return;
+        element(READ_ELEMENT, a, i, 0, site);
+    }
+
+    public static void japut(Object a, int i, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || hidden(t)) return;
+        element(WRITE_ELEMENT, a, i, 0, site);
+    }
+
+    /** The word of a JDK object being made. */
+    public static long jborn() {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || hidden(t)) return 0;
+        return word(t);
+    }
+
+    @ForceInline
+    private static boolean hidden(long t) {
+        long top = H.U.getLong(t + TOP);
+        return top == H.U.getLong(t + BOTTOM) || top == H.U.getLong(t + OPAQUE);
+    }
+
+    /** The word of an application object being made. */
+    @ForceInline
+    public static long born() {
+        long t = Thread.currentThread().ravel$t;
+        return t == 0 ? 0 : word(t);
+    }
+
+    @ForceInline
+    private static long word(long t) {
+        long id = H.U.getLong(t + NEXT_ID);
+        if (id == H.U.getLong(t + LAST_ID)) id = ids(t);
+        H.U.putLong(t + NEXT_ID, id + 1);
+        return id << 21 | ((H.FLAGS & KEEP_UNSHARED) != 0 ? 1 : H.U.getInt(t + TAG));
+    }
+
+    // ---- statics ----------------------------------------------------------------------------------------------
+
+    @ForceInline
+    public static void getStatic(int v, int site) {
+        statics(READ, site, v);
+    }
+
+    @ForceInline
+    public static void getStatic(long v, int site) {
+        statics(READ, site, v);
+    }
+
+    @ForceInline
+    public static void getStatic(float v, int site) {
+        statics(READ, site, Float.floatToRawIntBits(v));
+    }
+
+    @ForceInline
+    public static void getStatic(double v, int site) {
+        statics(READ, site, Double.doubleToRawLongBits(v));
+    }
+
+    @ForceInline
+    public static void getStatic(Object v, int site) {
+        statics(READ, site, reference(v));
+    }
+
+    @ForceInline
+    public static void putStatic(int v, int site) {
+        statics(WRITE, site, v);
+    }
+
+    @ForceInline
+    public static void putStatic(long v, int site) {
+        statics(WRITE, site, v);
+    }
+
+    @ForceInline
+    public static void putStatic(float v, int site) {
+        statics(WRITE, site, Float.floatToRawIntBits(v));
+    }
+
+    @ForceInline
+    public static void putStatic(double v, int site) {
+        statics(WRITE, site, Double.doubleToRawLongBits(v));
+    }
+
+    @ForceInline
+    public static void putStatic(Object v, int site) {
+        statics(WRITE, site, reference(v));
+    }
+
+    /** STATICS has a word for each site: the index of its field's owner in the same table, found by the agent. */
+    @ForceInline
+    private static void statics(int kind, int site, long v) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        long owner = H.STATICS + 4L * H.U.getInt(H.STATICS + 4L * site);
+        int tag = H.U.getInt(owner);
+        if (tag == H.U.getInt(t + TAG)) return;
+        staticAccess(t, kind, site, p, owner, tag, v);
+    }
+
+    private static void staticAccess(long t, int kind, int site, int p, long owner, int tag, long v) {
+        if (tag != 1) {
+            if (tag == 0 && (H.FLAGS & KEEP_UNSHARED) == 0) {
+                H.U.putInt(owner, H.U.getInt(t + TAG));
+                return;
+            }
+            H.U.putInt(owner, 1);
+        }
+        int flags = H.U.getByte(H.SITES + site);
+        if (flags != 0) {
+            special(t, kind, site, p, 0, v, flags);
+            return;
+        }
+        if (repeated(t, (long) H.U.getInt(H.STATICS + 4L * site) << 1 | kind & 1)) return;
+        record(t, kind, site, p, 0, v);
+    }
+
+    // ---- arrays -----------------------------------------------------------------------------------------------
+
+    @ForceInline
+    public static void aget(Object a, int i, int v, int site) {
+        element(READ_ELEMENT, a, i, v, site);
+    }
+
+    @ForceInline
+    public static void aget(Object a, int i, long v, int site) {
+        element(READ_ELEMENT, a, i, v, site);
+    }
+
+    @ForceInline
+    public static void aget(Object a, int i, float v, int site) {
+        element(READ_ELEMENT, a, i, Float.floatToRawIntBits(v), site);
+    }
+
+    @ForceInline
+    public static void aget(Object a, int i, double v, int site) {
+        element(READ_ELEMENT, a, i, Double.doubleToRawLongBits(v), site);
+    }
+
+    @ForceInline
+    public static void aget(Object a, int i, Object v, int site) {
+        element(READ_ELEMENT, a, i, reference(v), site);
+    }
+
+    @ForceInline
+    public static void aput(int v, Object a, int i, int site) {
+        element(WRITE_ELEMENT, a, i, v, site);
+    }
+
+    @ForceInline
+    public static void aput(long v, Object a, int i, int site) {
+        element(WRITE_ELEMENT, a, i, v, site);
+    }
+
+    @ForceInline
+    public static void aput(float v, Object a, int i, int site) {
+        element(WRITE_ELEMENT, a, i, Float.floatToRawIntBits(v), site);
+    }
+
+    @ForceInline
+    public static void aput(double v, Object a, int i, int site) {
+        element(WRITE_ELEMENT, a, i, Double.doubleToRawLongBits(v), site);
+    }
+
+    @ForceInline
+    public static void aput(Object v, Object a, int i, int site) {
+        element(WRITE_ELEMENT, a, i, reference(v), site);
+    }
+
+    @ForceInline
+    private static void element(int kind, Object a, int i, long v, int site) {
+        Thread thread = Thread.currentThread();
+        long t = thread.ravel$t;
+        if (t == 0) return;
+        int p = step(t);
+        int k = site & 31;
+        long w = thread.ravel$a[k] == a && H.U.getInt(t + STALE) == 0 ? thread.ravel$w[k] : find(thread, t, a, k);
+        if ((int) w == H.U.getInt(t + TAG)) return;
+        elementAccess(t, kind, site, p, w, a, i, v);
+    }
+
+    private static void elementAccess(long t, int kind, int site, int p, long w, Object a, int i, long v) {
+        if (a == null || i < 0 || i >= java.lang.reflect.Array.getLength(a)) return;
+        long location = (w >>> 32) << 32 | i;
+        if (repeated(t, location << 1 | kind & 1)) return;
+        record(t, kind, site, p, location, v);
+    }
+
+    /** Looks an array up: its owner's tag if one thread has it alone, else {@code number << 32 | 1}. */
+    @DontInline
+    private static long find(Thread thread, long t, Object a, int k) {
+        if (H.U.getInt(t + STALE) != 0) {
+            H.U.putInt(t + STALE, 0);
+            Object[] known = thread.ravel$a;
+            for (int j = 0; j < known.length; j++) known[j] = null;
+        }
+        if (a == null) return H.U.getInt(t + TAG);
+        int hash = System.identityHashCode(a);
+        long slot = H.OWNERS + ((long) (hash & 0xFFFFF) << 3);
+        long entry = H.U.getLong(slot);
+        int mine = H.U.getInt(t + TAG);
+        long w;
+        if ((int) (entry >>> 32) != hash) {
+            if ((H.FLAGS & KEEP_UNSHARED) == 0) {
+                H.U.putLong(slot, (long) hash << 32 | mine);
+                w = mine;
+            } else {
+                w = (long) numbered(a, hash) << 32 | 1;
+            }
+        } else if ((int) entry == mine) {
+            w = mine;
+        } else {
+            if ((int) entry != 1) {
+                H.U.putLong(slot, (long) hash << 32 | 1);
+                long owner = H.U.getLong(H.BLOCKS + ((entry & OWNER_BITS) >>> 1 << 3));
+                if (owner != 0) H.U.putInt(owner + STALE, 1);
+            }
+            w = (long) numbered(a, hash) << 32 | 1;
+        }
+        thread.ravel$a[k] = a;
+        thread.ravel$w[k] = w;
+        return w;
+    }
+
+    // ---- identity ---------------------------------------------------------------------------------------------
+
+    @ForceInline
+    private static long reference(Object v) {
+        return v == null ? 0 : 1;
+    }
+
+    /** The number of any object: its word's, or one from the table. */
+    private static long identity(Object o) {
+        int offset = H.U.getInt(o.getClass(), H.CLASS_WORD);
+        if (offset == 0) offset = offset(o.getClass());
+        if (offset > 0) {
+            long w = H.U.getLong(o, (long) offset);
+            if (w >= 0) w = named(o, (long) offset);
+            return id(w);
+        }
+        return 1L << 46 | numbered(o, System.identityHashCode(o)) & 0xFFFFFFFFL;
+    }
+
+    @ForceInline
+    private static long id(long w) {
+        return w << 1 >>> 22;
+    }
+
+    /** Tells the trace the class of an object that is used as more than a holder of fields; bit 63 of its word says so. */
+    @DontInline
+    private static long named(Object o, long offset) {
+        long w = H.U.getLongVolatile(o, offset);
+        while (w >= 0) {
+            long next = (id(w) == 0 ? word(Thread.currentThread().ravel$t) : w) | 1L << 63;
+            if (H.U.compareAndSetLong(o, offset, w, next)) {
+                name(id(next), o.getClass());
+                return next;
+            }
+            w = H.U.getLongVolatile(o, offset);
+        }
+        return w;
+    }
+
+    /** An object whose word does not say that this thread has it alone: numbers it, or marks it as shared. */
+    @DontInline
+    private static long share(long t, Object o, long w) {
+        int offset = H.U.getInt(o.getClass(), H.CLASS_WORD);
+        if (offset == 0) offset = offset(o.getClass());
+        if (offset < 0) return 0;
+        while (true) {
+            if ((w & 1) != 0) return w;
+            if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return w;
+            long next = id(w) == 0 ? word(t) : w | 1;
+            if (H.U.compareAndSetLong(o, (long) offset, w, next)) {
+                if ((next & 1) != 0) {
+                    append(t, SHARE, 0, H.U.getInt(t + POSITION), id(next), ((int) w & OWNER_BITS) / 2 - 1);
+                }
+                return next;
+            }
+            w = H.U.getLongVolatile(o, (long) offset);
+        }
+    }
+
+    /** Where instances of a class have their word: -1 if they have none. */
+    @DontInline
+    private static int offset(Class<?> type) {
+        int offset = -1;
+        for (Class<?> c = type; c != null && offset < 0; c = c.getSuperclass()) {
+            offset = wordOffset(c);
+        }
+        H.U.putInt(type, H.CLASS_WORD, offset);
+        return offset;
+    }
+
+    private static int wordOffset(Class<?> type) {
+        if (!hasWord(type)) return -1;
+        try {
+            return (int) H.U.objectFieldOffset(type, "ravel$w");
+        } catch (InternalError e) {
+            return -1;
+        }
+    }
+
+    private static native boolean hasWord(Class<?> type);
+
+    private static int numbered(Object o, int hash) {
+        int slot = (hash ^ hash >>> 16) & 0xFFFF;
+        for (Ref r = H.TABLE[slot]; r != null; r = r.next) {
+            if (r.hash == hash && r.refersTo(o)) return r.number;
+        }
+        return enlist(o, hash, slot);
+    }
+
+    @DontInline
+    private static int enlist(Object o, int hash, int slot) {
+        synchronized (H.TABLE) {
+            Ref live = null;
+            for (Ref r = H.TABLE[slot]; r != null; r = r.next) {
+                if (r.hash == hash && r.refersTo(o)) return r.number;
+                if (!r.refersTo(null)) live = new Ref(r.get(), r.number, r.hash, live);
+            }
+            int number = number(o.getClass());
+            H.TABLE[slot] = new Ref(o, number, hash, live);
+            return number;
+        }
+    }
+
+    // ---- recording --------------------------------------------------------------------------------------------
+
+    @ForceInline
+    private static int step(long t) {
+        int p = H.U.getInt(t + POSITION) + H.U.getInt(t + STEP);
+        H.U.putInt(t + POSITION, p);
+        return p;
+    }
+
+    private static void access(long t, int kind, int site, int p, Object o, long w, long v) {
+        if ((w & 1) == 0) {
+            w = share(t, o, w);
+            if ((w & 1) == 0 && (H.FLAGS & KEEP_UNSHARED) == 0) return;
+        }
+        int flags = H.U.getByte(H.SITES + site);
+        if (flags != 0) {
+            special(t, kind, site, p, id(w), v, flags);
+            return;
+        }
+        if (repeated(t, id(w) << 24 ^ (long) H.U.getInt(H.STATICS + 4L * site) << 1 ^ kind & 1)) return;
+        record(t, kind, site, p, id(w), v);
+    }
+
+    private static void special(long t, int kind, int site, int p, long object, long v, int flags) {
+        if ((flags & SITE_VOLATILE) != 0) {
+            long stamp = kind == WRITE ? H.U.getLong(t + STAMP) : H.U.getAndAddLong(null, H.SEQUENCE, 1);
+            stamped(t, kind, site, p, object, v, stamp);
+        }
+    }
+
+    private static void stamped(long t, int kind, int site, int p, long a, long b, long stamp) {
+        frames(t);
+        H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+        append(t, STAMP_KIND, 0, p, stamp, 0);
+        append(t, kind, site, p, a, b);
+    }
+
+    /** Before a write to a volatile field: its number must be smaller than that of any read that sees it. */
+    @ForceInline
+    public static void stamp(int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        if ((H.U.getByte(H.SITES + site) & SITE_VOLATILE) != 0) {
+            H.U.putLong(t + STAMP, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+        }
+    }
+
+    /**
+     * Whether no pattern can need this access: since the last synchronisation or method boundary the thread has made
+     * the same access twice, and nothing new in between.
+     */
+    private static boolean repeated(long t, long key) {
+        if ((H.FLAGS & KEEP_REPEATS) != 0) return false;
+        long entry = H.U.getLong(t + REPEATS) + (((key * 0x9E3779B97F4A7C15L) >>> 57) << 4);
+        int segment = H.U.getInt(t + SEGMENT);
+        int novel = H.U.getInt(t + NOVEL);
+        if (H.U.getLong(entry) == key && H.U.getInt(entry + 8) >> 1 == segment << 1 >> 1) {
+            int seen = H.U.getInt(entry + 12);
+            if (seen == novel && (H.U.getInt(entry + 8) & 1) != 0) return true;
+            H.U.putInt(entry + 8, segment << 1 | 1);
+            H.U.putInt(entry + 12, novel);
+            return false;
+        }
+        novel++;
+        H.U.putInt(t + NOVEL, novel);
+        H.U.putLong(entry, key);
+        H.U.putInt(entry + 8, segment << 1);
+        H.U.putInt(entry + 12, novel);
+        return false;
+    }
+
+    private static void record(long t, int kind, int site, int p, long a, long b) {
+        frames(t);
+        long now = H.U.getLong(H.SEQUENCE);
+        if (now != H.U.getLong(t + MARK)) {
+            H.U.putLong(t + MARK, now);
+            append(t, MARK_KIND, 0, p, now, 0);
+        }
+        append(t, kind, site, p, a, b);
+        if ((H.FLAGS & WITH_NOISE) != 0) noise(t);
+    }
+
+    /** Writes the methods that have been entered since the last record. */
+    @ForceInline
+    private static void frames(long t) {
+        if (H.U.getLong(t + WRITTEN) != H.U.getLong(t + TOP)) writeFrames(t);
+    }
+
+    private static void writeFrames(long t) {
+        long top = H.U.getLong(t + TOP);
+        long f = H.U.getLong(t + WRITTEN);
+        while (f < top) {
+            append(t, ENTER, H.U.getInt(f + 4), H.U.getInt(f + 8), H.U.getInt(f), 0);
+            f += FRAME;
+        }
+        H.U.putLong(t + WRITTEN, top);
+        H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+    }
+
+    @ForceInline
+    private static void append(long t, int kind, int site, int p, long a, long b) {
+        long c = H.U.getLong(t + CURSOR);
+        if (c == H.U.getLong(t + LIMIT)) c = flush(t);
+        H.U.putLong(c, (long) p << 32 | (site << 6 | kind) & 0xFFFFFFFFL);
+        H.U.putLong(c + 8, a);
+        H.U.putLong(c + 16, b);
+        H.U.putLong(t + CURSOR, c + 24);
+    }
+
+    private static void sync(long t, int kind, int site, long object) {
+        frames(t);
+        H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+        append(t, kind, site, H.U.getInt(t + POSITION), object, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+        if ((H.FLAGS & WITH_NOISE) != 0) noise(t);
+    }
+
+    // ---- methods ----------------------------------------------------------------------------------------------
+
+    /** The call about to be made. */
+    @ForceInline
+    public static void call(int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) H.U.putInt(t + CALL, site);
+    }
+
+    @ForceInline
+    public static void enter(int method) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        push(t, method);
+    }
+
+    @ForceInline
+    private static long push(long t, int method) {
+        long f = H.U.getLong(t + TOP);
+        if (f == H.U.getLong(t + STACK_LIMIT)) f = grow(t);
+        H.U.putInt(f, method);
+        H.U.putInt(f + 4, H.U.getInt(t + CALL));
+        H.U.putInt(f + 8, H.U.getInt(t + POSITION));
+        H.U.putInt(f + 12, H.U.getInt(t + STEP));
+        H.U.putLong(f + 16, 0);
+        H.U.putInt(t + CALL, 0);
+        H.U.putLong(t + TOP, f + FRAME);
+        return f;
+    }
+
+    /** Enters a synchronized method; its lock is held already. */
+    public static void enterLocked(Object lock, int method, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        step(t);
+        long object = identity(lock);
+        long f = push(t, method);
+        H.U.putLong(f + 16, object << 1 | 1);
+        H.U.putInt(f + 24, site);
+        sync(t, ACQUIRE, site, object);
+    }
+
+    /** Enters a class initialiser: whoever happens to run it, its positions do not count. */
+    public static void enterInitializer(int method) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        push(t, method);
+        H.U.putInt(t + STEP, 0);
+    }
+
+    public static void exitInitializer(int method, int type) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        sync(t, INITIALIZED, 0, type);
+        pop(t, method);
+    }
+
+    @ForceInline
+    public static void exit(int method) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long f = H.U.getLong(t + TOP) - FRAME;
+        if (H.U.getInt(f) == method && H.U.getLong(f + 16) == 0 && H.U.getLong(t + WRITTEN) <= f) {
+            H.U.putLong(t + TOP, f);
+            return;
+        }
+        pop(t, method);
+    }
+
+    /** Leaves a method by an exception. */
+    public static void exitThrown(int method) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        caught(t);
+        pop(t, method);
+    }
+
+    private static void pop(long t, int method) {
+        long bottom = H.U.getLong(t + BOTTOM);
+        long f = H.U.getLong(t + TOP) - FRAME;
+        // A StackOverflowError may have cost us an exit: leave what is above as well.
+        while (f > bottom && H.U.getInt(f) != method) {
+            leave(t, f);
+            f -= FRAME;
+        }
+        if (f < bottom) return;
+        if (H.U.getInt(f) == method) leave(t, f);
+    }
+
+    private static void leave(long t, long f) {
+        H.U.putLong(t + TOP, f + FRAME);
+        long lock = H.U.getLong(f + 16);
+        if (lock != 0) {
+            step(t);
+            sync(t, RELEASE, H.U.getInt(f + 24), lock >>> 1);
+        }
+        if (H.U.getLong(t + WRITTEN) > f) {
+            append(t, EXIT, 0, H.U.getInt(t + POSITION), H.U.getInt(f), 0);
+            H.U.putLong(t + WRITTEN, f);
+            H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+        }
+        H.U.putInt(t + STEP, H.U.getInt(f + 12));
+        H.U.putLong(t + TOP, f);
+    }
+
+    // ---- monitors ---------------------------------------------------------------------------------------------
+
+    public static void acquired(Object lock, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        step(t);
+        sync(t, ACQUIRE, site, identity(lock));
+    }
+
+    public static void releasing(Object lock, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || lock == null) return;
+        caught(t);
+        step(t);
+        sync(t, RELEASE, site, identity(lock));
+    }
+
+    /** Monitors of tracked JDK objects. */
+    public static void jacquired(Object lock, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || hidden(t)) return;
+        step(t);
+        sync(t, ACQUIRE, site, identity(lock));
+    }
+
+    public static void jreleasing(Object lock, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || hidden(t) || lock == null) return;
+        step(t);
+        sync(t, RELEASE, site, identity(lock));
+    }
+
+    public static void waiting(Object lock, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || lock == null || !Thread.holdsLock(lock)) return;
+        step(t);
+        long object = identity(lock);
+        H.U.putLong(t + WAITING, object << 1 | 1);
+        sync(t, WAIT, site, object);
+    }
+
+    public static void waited(int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long waiting = H.U.getLong(t + WAITING);
+        if (waiting == 0) return;
+        H.U.putLong(t + WAITING, 0);
+        step(t);
+        sync(t, RESUME, site, waiting >>> 1);
+    }
+
+    /** Stands for {@code wait(long, int)}, whose object cannot be reached on the operand stack. */
+    public static void waitNanos(Object lock, long millis, int nanos, int site) throws InterruptedException {
+        waiting(lock, site);
+        lock.wait(millis, nanos);
+        waited(site);
+    }
+
+    /** At the start of an exception handler: a wait may have ended by the exception. */
+    public static void caught() {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) caught(t);
+    }
+
+    private static void caught(long t) {
+        long waiting = H.U.getLong(t + WAITING);
+        if (waiting == 0) return;
+        H.U.putLong(t + WAITING, 0);
+        step(t);
+        sync(t, RESUME_UNNOTIFIED, 0, waiting >>> 1);
+    }
+
+    public static void notifying(Object lock, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || lock == null) return;
+        step(t);
+        sync(t, NOTIFY, site, identity(lock));
+    }
+
+    public static void notifyingAll(Object lock, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || lock == null) return;
+        step(t);
+        sync(t, NOTIFY_ALL, site, identity(lock));
+    }
+
+    // ---- threads ----------------------------------------------------------------------------------------------
+
+    /** At the start of Thread.start and its kin. */
+    public static void starting(Thread child) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || child.ravel$t != 0) return;
+        step(t);
+        frames(t);
+        H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+        fork(t, child);
+        child.ravel$a = new Object[32];
+        child.ravel$w = new long[32];
+    }
+
+    /** Virtual threads begin and end in Java code. */
+    public static void beginning() {
+        Thread thread = Thread.currentThread();
+        if (thread.ravel$t != 0) began(thread);
+    }
+
+    public static void ending() {
+        Thread thread = Thread.currentThread();
+        if (thread.ravel$t != 0) ended(thread);
+    }
+
+    public static void uncaught(Thread thread, Throwable exception) {
+        if (thread.ravel$t != 0) died(thread, exception);
+    }
+
+    /** After a join, which may have run out of time. */
+    public static void joined(Thread child) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || child.ravel$t == 0 || hidden(t)) return;
+        if (H.U.getIntVolatile(null, child.ravel$t + ENDED) == 0) return;
+        step(t);
+        sync(t, JOIN, H.U.getInt(t + CALL), H.U.getInt(child.ravel$t + THREAD));
+    }
+
+    /** After {@code isAlive}: who sees a thread dead has seen all it did. */
+    public static void alive(int result, Thread child) {
+        if (result == 0) joined(child);
+    }
+
+    // ---- modelled methods of the JDK ------------------------------------------------------------------------------
+    //
+    // A model is effect | field << 8; see models.rs, which has the same numbers.
+
+    private static final int LOCK = 1;
+    private static final int TRY_LOCK = 2;
+    private static final int UNLOCK = 3;
+    private static final int LOCK_SHARED = 4;
+    private static final int TRY_LOCK_SHARED = 5;
+    private static final int UNLOCK_SHARED = 6;
+    private static final int AWAIT = 7;
+    private static final int SIGNAL = 8;
+    private static final int SIGNAL_ALL = 9;
+    private static final int SEND_IN = 10;
+    private static final int RECEIVE_OUT = 11;
+    private static final int RECEIVE_IF = 12;
+    private static final int BARRIER = 13;
+    private static final int GET = 15;
+    private static final int SET = 16;
+    private static final int UPDATE = 17;
+    private static final int COMPARE_AND_SET = 18;
+    private static final int MAP_GET = 19;
+    private static final int MAP_PUT = 20;
+    private static final int MAP_PUT_IF_ABSENT = 21;
+    private static final int MAP_REMOVE = 22;
+    private static final int MAP_COMPUTE = 30;
+    private static final int MAP_REPLACE_IF = 31;
+    private static final int QUEUE_PUT = 23;
+    private static final int QUEUE_TAKE = 24;
+    private static final int QUEUE_LOOK = 25;
+    private static final int STATE_READ = 26;
+    private static final int STATE_UPDATE = 27;
+    private static final int SUBMIT = 28;
+    private static final int RUN = 29;
+    private static final int HIDE = 32;
+    private static final int UNLOCK_STAMP = 33;
+    private static final int SEND_ARGUMENT = 34;
+    private static final int RECEIVE_RESULT = 35;
+    private static final int RECEIVE_SELF = 36;
+    private static final int MONITOR = 37;
+    private static final int MAP_UPDATE = 38;
+
+    public static void in(Object self, Object argument, int model) {
+        enterModel(self, argument, -1, model);
+    }
+
+    /** A modelled method whose key is an index. */
+    public static void in(Object self, int index, int model) {
+        enterModel(self, null, index, model);
+    }
+
+    private static void enterModel(Object self, Object argument, int index, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long top = H.U.getLong(t + TOP);
+        int effect = model & 0xFF;
+        boolean outside = top == H.U.getLong(t + BOTTOM);
+        if (top == H.U.getLong(t + OPAQUE) || outside && (model & 1 << 31) == 0) {
+            H.U.putInt(t + NEST, H.U.getInt(t + NEST) + 1);
+            return;
+        }
+        long m = H.U.getLong(t + MODEL);
+        if (m == H.U.getLong(t + MODEL_BASE) + MODEL_FRAMES) {
+            H.U.putInt(t + NEST, H.U.getInt(t + NEST) + 1);
+            return;
+        }
+        if (!outside) step(t);
+        long object = self == null ? 0 : identity(self);
+        long extra = 0;
+        int site = H.U.getInt(t + CALL);
+        switch (effect) {
+            case UNLOCK: sync(t, RELEASE, site, object); break;
+            case UNLOCK_SHARED: sync(t, RELEASE_SHARED, site, object); break;
+            case AWAIT: sync(t, WAIT, site, object); break;
+            case SIGNAL: sync(t, NOTIFY, site, object); break;
+            case SIGNAL_ALL: sync(t, NOTIFY_ALL, site, object); break;
+            case SEND_IN: case BARRIER: sync(t, SEND, site, object); break;
+            case RECEIVE_SELF: case RUN: sync(t, RECEIVE, site, object); break;
+            case MONITOR: sync(t, ACQUIRE, site, object); break;
+            case SET: case STATE_UPDATE: extra = H.U.getAndAddLong(null, H.SEQUENCE, 1); break;
+            case MAP_GET: case MAP_PUT: case MAP_PUT_IF_ABSENT: case MAP_REMOVE: case MAP_COMPUTE: case MAP_REPLACE_IF: case MAP_UPDATE:
+                extra = index >= 0 ? index : key(argument);
+                break;
+            case QUEUE_PUT: case SUBMIT: case SEND_ARGUMENT:
+                if (argument != null) sync(t, SEND, site, identity(argument));
+                break;
+            default: break;
+        }
+        H.U.putInt(m, model);
+        H.U.putInt(m + 4, H.U.getInt(t + NEST));
+        H.U.putLong(m + 8, H.U.getLong(t + OPAQUE));
+        H.U.putLong(m + 16, object);
+        H.U.putLong(m + 24, extra);
+        H.U.putInt(m + 32, site);
+        H.U.putLong(t + MODEL, m + MODEL_FRAME);
+        H.U.putInt(t + NEST, 0);
+        H.U.putLong(t + OPAQUE, effect == RUN ? 0 : effect == MONITOR ? H.U.getLong(t + OPAQUE) : top);
+    }
+
+    /** A modelled method that takes a long: only the stamp of StampedLock. */
+    public static void in(Object self, long stamp, int model) {
+        in(self, null, (model & 0xFF) != UNLOCK_STAMP ? model
+                : model & ~0xFF | ((stamp & 0x80) != 0 ? UNLOCK : UNLOCK_SHARED));
+    }
+
+    private static long key(Object key) {
+        if (key == null) return 0;
+        Class<?> type = key.getClass();
+        if (type == String.class || type == Integer.class || type == Long.class) return key.hashCode() & 0xFFFFFFFFL;
+        return identity(key) & 0xFFFFFFFFL;
+    }
+
+    public static void out(int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) out(t, model, true, null, 0);
+    }
+
+    public static void out(int result, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) out(t, model, result != 0, null, result);
+    }
+
+    public static void out(long result, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) out(t, model, result > 0, null, result);
+    }
+
+    public static void out(Object result, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) out(t, model, result != null, result, 0);
+    }
+
+    public static void outThrown(Throwable thrown, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long m = leaveModel(t);
+        if (m == 0) return;
+        int site = H.U.getInt(m + 32);
+        long object = H.U.getLong(m + 16);
+        switch (model & 0xFF) {
+            case AWAIT: step(t); sync(t, RESUME_UNNOTIFIED, site, object); break;
+            case MONITOR: step(t); sync(t, RELEASE, site, object); break;
+            case RUN: sync(t, SEND, site, object); break;
+            case RECEIVE_OUT:
+                if (thrown instanceof java.util.concurrent.ExecutionException
+                        || thrown instanceof java.util.concurrent.CompletionException) {
+                    sync(t, RECEIVE, site, object);
+                }
+                break;
+            default: break;
+        }
+    }
+
+    /** Pops the model stack; 0 if the method was not recorded. */
+    private static long leaveModel(long t) {
+        int nest = H.U.getInt(t + NEST);
+        if (nest > 0) {
+            H.U.putInt(t + NEST, nest - 1);
+            return 0;
+        }
+        long m = H.U.getLong(t + MODEL);
+        if (m == H.U.getLong(t + MODEL_BASE)) return 0;
+        m -= MODEL_FRAME;
+        H.U.putLong(t + MODEL, m);
+        H.U.putInt(t + NEST, H.U.getInt(m + 4));
+        H.U.putLong(t + OPAQUE, H.U.getLong(m + 8));
+        return m;
+    }
+
+    private static void out(long t, int model, boolean yes, Object result, long value) {
+        long m = leaveModel(t);
+        if (m == 0) return;
+        int site = H.U.getInt(m + 32);
+        long object = H.U.getLong(m + 16);
+        long extra = H.U.getLong(m + 24);
+        long state = (long) (model >>> 8 & 0xFFFF) << 48 | object;
+        switch (model & 0xFF) {
+            case LOCK: sync(t, ACQUIRE, site, object); break;
+            case MONITOR: step(t); sync(t, RELEASE, site, object); break;
+            case TRY_LOCK: if (yes) sync(t, ACQUIRE, site, object); break;
+            case LOCK_SHARED: sync(t, ACQUIRE_SHARED, site, object); break;
+            case TRY_LOCK_SHARED: if (yes) sync(t, ACQUIRE_SHARED, site, object); break;
+            case AWAIT: step(t); sync(t, yes ? RESUME : RESUME_UNNOTIFIED, site, object); break;
+            case RECEIVE_OUT: case BARRIER: sync(t, RECEIVE, site, object); break;
+            case RECEIVE_IF: if (yes) sync(t, RECEIVE, site, object); break;
+            case RECEIVE_RESULT: if (result != null) sync(t, RECEIVE, site, identity(result)); break;
+            case RUN: sync(t, SEND, site, object); break;
+            case GET: case STATE_READ: state(t, READ_STATE, site, state, value); break;
+            case SET: stamped(t, WRITE_STATE, site, H.U.getInt(t + POSITION), state, 0, extra); break;
+            case STATE_UPDATE: stamped(t, UPDATE_STATE, site, H.U.getInt(t + POSITION), state, 0, extra); break;
+            case UPDATE: state(t, UPDATE_STATE, site, state, value); break;
+            case COMPARE_AND_SET: state(t, yes ? UPDATE_STATE : READ_STATE, site, state, value); break;
+            case MAP_GET: state(t, READ_ENTRY, site, state, extra); break;
+            case MAP_PUT: entry(t, site, state, extra, true, !yes); break;
+            case MAP_PUT_IF_ABSENT: entry(t, site, state, extra, !yes, !yes); break;
+            case MAP_REMOVE: entry(t, site, state, extra, yes, yes); break;
+            case MAP_REPLACE_IF: entry(t, site, state, extra, yes, false); break;
+            case MAP_UPDATE: entry(t, site, state, extra, true, false); break;
+            case MAP_COMPUTE: entry(t, site, state, extra, true, true); break;
+            case QUEUE_PUT: if (yes) state(t, UPDATE_STATE, site, state, 0); break;
+            case QUEUE_TAKE:
+                if (result != null) sync(t, RECEIVE, site, identity(result));
+                state(t, yes ? UPDATE_STATE : READ_STATE, site, state, 0);
+                break;
+            case QUEUE_LOOK:
+                if (result != null) sync(t, RECEIVE, site, identity(result));
+                state(t, READ_STATE, site, state, 0);
+                break;
+            default: break;
+        }
+    }
+
+    /** An access to one entry of a map; {@code size} if the number of entries changed too (state field + 1). */
+    private static void entry(long t, int site, long state, long key, boolean update, boolean size) {
+        state(t, update ? READ_ENTRY + 2 : READ_ENTRY, site, state, key);
+        if (size) state(t, UPDATE_STATE, site, state + (1L << 48), 0);
+    }
+
+    private static void state(long t, int kind, int site, long state, long value) {
+        if (H.U.getLong(t + TOP) == H.U.getLong(t + BOTTOM)) return;
+        stamped(t, kind, site, H.U.getInt(t + POSITION), state, value, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+    }
+
+    // ---- what reflection must not see -----------------------------------------------------------------------------
+
+    public static java.lang.reflect.Field[] visible(java.lang.reflect.Field[] fields) {
+        int hidden = 0;
+        for (int i = 0; i < fields.length; i++) if (fields[i].getName().startsWith("ravel$")) hidden++;
+        if (hidden == 0) return fields;
+        java.lang.reflect.Field[] rest = new java.lang.reflect.Field[fields.length - hidden];
+        int n = 0;
+        for (int i = 0; i < fields.length; i++) if (!fields[i].getName().startsWith("ravel$")) rest[n++] = fields[i];
+        return rest;
+    }
+
+    // ---- forced runs ----------------------------------------------------------------------------------------------
+
+    /** Before a point, in forced runs only. */
+    @ForceInline
+    public static void point(int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        if (H.U.getInt(t + POSITION) == H.U.getInt(t + GATE)) gate(t, site);
+    }
+
+    /** The same in a collection of the JDK. */
+    public static void jpoint(int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || hidden(t)) return;
+        if (H.U.getInt(t + POSITION) == H.U.getInt(t + GATE)) gate(t, site);
+    }
+}

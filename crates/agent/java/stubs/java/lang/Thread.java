@@ -1,0 +1,16 @@
+package java.lang;
+
+/** Only for the compiler: the real class gets these fields when it is loaded. */
+public class Thread implements Runnable {
+    public long ravel$t;
+    public Object[] ravel$a;
+    public long[] ravel$w;
+
+    public static native Thread currentThread();
+
+    public static native boolean holdsLock(Object o);
+
+    public native boolean isAlive();
+
+    public native void run();
+}

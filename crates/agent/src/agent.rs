@@ -1,0 +1,371 @@
+//! The agent's life: loaded, told of classes and threads, and at the end.
+
+use std::ffi::{CStr, c_char, c_uchar};
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jobject, jthread};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START,
+    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jvmtiCapabilities, jvmtiEnv, jvmtiError,
+    jvmtiEventCallbacks,
+};
+use ravel_trace::ids::ThreadId;
+use ravel_trace::raw::RawKind;
+use ravel_trace::run_info::{Footer, Header};
+
+use crate::filter::Filter;
+use crate::instrument::Instrumenter;
+use crate::jvm::{self, Jvmti};
+use crate::options::Options;
+use crate::recorder::Recorder;
+use crate::registry::Registry;
+use crate::thread_block::ThreadBlock;
+
+/// The fields added to `java.lang.Thread`.
+pub struct ThreadFields {
+    pub(crate) block: jfieldID,
+    pub(crate) arrays: jfieldID,
+    pub(crate) words: jfieldID,
+}
+
+// SAFETY: field ids may be used by any thread.
+unsafe impl Send for ThreadFields {}
+// SAFETY: as above.
+unsafe impl Sync for ThreadFields {}
+
+/// Everything the agent has, for as long as the JVM lives.
+pub struct Agent {
+    pub(crate) jvmti: Jvmti,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) instrumenter: Instrumenter,
+    pub(crate) thread_fields: OnceLock<ThreadFields>,
+    finished: AtomicBool,
+}
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+/// The agent, once it is loaded.
+pub fn agent() -> Option<&'static Agent> {
+    AGENT.get()
+}
+
+/// The helper classes, compiled when Ravel was built.
+const HELPERS: [(&CStr, &[u8]); 3] = [
+    (
+        c"java/lang/Ravel",
+        include_bytes!(concat!(env!("OUT_DIR"), "/java/lang/Ravel.class")),
+    ),
+    (
+        c"java/lang/Ravel$H",
+        include_bytes!(concat!(env!("OUT_DIR"), "/java/lang/Ravel$H.class")),
+    ),
+    (
+        c"java/lang/Ravel$Ref",
+        include_bytes!(concat!(env!("OUT_DIR"), "/java/lang/Ravel$Ref.class")),
+    ),
+];
+
+impl Agent {
+    /// Starts the agent in a JVM that is being created.
+    pub fn load(jvmti: Jvmti, options: Options) -> Result<(), String> {
+        let header = header(jvmti, &options);
+        let filter = Filter::new(&options);
+        let forcing = options.schedule.is_some();
+        let recorder = Arc::new(Recorder::start(options, &header)?);
+        let registry = Registry::new(Arc::clone(&recorder));
+        let instrumenter = Instrumenter::new(filter, registry, forcing);
+        let agent = Agent {
+            jvmti,
+            recorder,
+            instrumenter,
+            thread_fields: OnceLock::new(),
+            finished: AtomicBool::new(false),
+        };
+        AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;
+        listen(jvmti)
+    }
+
+    /// A thread that the agent knows begins to run.
+    pub(crate) fn thread_began(&self, env: *mut JNIEnv, thread: jobject, virtual_thread: bool) {
+        let address = jvm::block_of(env, self, thread);
+        if address == 0 {
+            return;
+        }
+        // SAFETY: the address of a block, and the thread is the one that runs.
+        let block = unsafe { &mut *(address as *mut ThreadBlock) };
+        if block.begun != 0 {
+            return;
+        }
+        block.begun = 1;
+        let (name, daemon) = jvm::thread_info(self.jvmti, env, thread).unwrap_or_default();
+        self.recorder.describe_thread(ThreadId(block.thread), |thread| {
+            thread.name = if name.is_empty() && virtual_thread {
+                "virtual".into()
+            } else {
+                name
+            };
+            thread.daemon = daemon;
+            thread.virtual_thread = virtual_thread;
+        });
+        self.recorder.append_numbered(block, RawKind::Begin, 0, 0);
+    }
+
+    /// A thread has run its last.
+    pub(crate) fn thread_ended(&self, env: *mut JNIEnv, thread: jobject) {
+        let address = jvm::block_of(env, self, thread);
+        if address == 0 {
+            return;
+        }
+        // SAFETY: the address of a block, and the thread is the one that runs.
+        let block = unsafe { &mut *(address as *mut ThreadBlock) };
+        if block.begun == 0 || block.ended != 0 {
+            return;
+        }
+        let died = u64::from(block.begun > 1);
+        self.recorder.append_numbered(block, RawKind::End, 0, died);
+        self.recorder.end_thread(block);
+    }
+
+    /// Nobody caught a thread's exception.
+    pub(crate) fn thread_died(&self, env: *mut JNIEnv, thread: jobject, exception: jobject) {
+        let address = jvm::block_of(env, self, thread);
+        if address == 0 || exception.is_null() {
+            return;
+        }
+        // SAFETY: the address of a block, and the thread is the one that runs.
+        let block = unsafe { &mut *(address as *mut ThreadBlock) };
+        block.begun = 2;
+        let words = jvm::describe(self.jvmti, env, exception);
+        self.recorder
+            .describe_thread(ThreadId(block.thread), |thread| thread.exception = words);
+    }
+
+    /// Closes the trace and says how it went.
+    fn finish(&self) {
+        if self.finished.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let counts = self.instrumenter.counts();
+        let sorted = |map: &rustc_hash::FxHashMap<String, u64>| {
+            let mut list: Vec<(String, u64)> = map.iter().map(|(reason, count)| (reason.clone(), *count)).collect();
+            list.sort();
+            list
+        };
+        let footer = Footer {
+            classes_instrumented: counts.instrumented,
+            classes_skipped: sorted(&counts.skipped),
+            classes_failed: sorted(&counts.failed),
+            methods_left_alone: sorted(&counts.left_alone),
+            counts: vec![
+                ("application classes".into(), counts.application),
+                ("sites".into(), self.instrumenter.site_count() as u64),
+                ("threads".into(), self.recorder.thread_count() as u64),
+            ],
+            ..Footer::default()
+        };
+        let outcome = self.recorder.finish(footer);
+        let error = outcome.error.unwrap_or_default();
+        let line = format!(
+            "{}\t{}\t{}\n",
+            self.recorder.path.display(),
+            outcome.bytes,
+            error.replace(['\n', '\t'], " ")
+        );
+        match &self.recorder.options.status {
+            Some(path) => {
+                let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+                let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+            }
+            None if !error.is_empty() => {
+                let _ = writeln!(std::io::stderr(), "ravel: {}: {error}", self.recorder.path.display());
+            }
+            None => {}
+        }
+    }
+}
+
+fn header(jvmti: Jvmti, options: &Options) -> Header {
+    let command = if options.command.is_empty() {
+        std::fs::read("/proc/self/cmdline")
+            .map(|text| {
+                let words = text
+                    .split(|byte| *byte == 0)
+                    .map(|word| String::from_utf8_lossy(word).into_owned());
+                let mut words: Vec<String> = words.collect();
+                words.pop();
+                words
+            })
+            .unwrap_or_default()
+    } else {
+        options.command.clone()
+    };
+    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    Header {
+        command,
+        directory: std::env::current_dir()
+            .map(|dir| dir.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        environment: std::env::vars_os()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect(),
+        java_version: jvm::property(jvmti, c"java.vm.version"),
+        java_home: jvm::property(jvmti, c"java.home"),
+        ravel_version: env!("CARGO_PKG_VERSION").to_string(),
+        start_unix_millis: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |now| now.as_millis() as u64),
+        pid: std::process::id(),
+        options: vec![("agent".into(), options.encode())],
+    }
+}
+
+/// Asks the JVM for every class from the first one on, and for threads and the end.
+fn listen(jvmti: Jvmti) -> Result<(), String> {
+    let functions = jvmti.functions();
+    let mut wanted = jvmtiCapabilities::default();
+    wanted.set_can_generate_all_class_hook_events(true);
+    wanted.set_can_generate_early_class_hook_events(true);
+    wanted.set_can_generate_early_vmstart(true);
+    let mut callbacks = jvmtiEventCallbacks::default();
+    callbacks.VMStart = Some(on_vm_start);
+    callbacks.VMInit = Some(on_vm_init);
+    callbacks.VMDeath = Some(on_vm_death);
+    callbacks.ThreadStart = Some(on_thread_start);
+    callbacks.ThreadEnd = Some(on_thread_end);
+    callbacks.ClassFileLoadHook = Some(on_class);
+    let (Some(add), Some(set), Some(enable)) = (
+        functions.AddCapabilities,
+        functions.SetEventCallbacks,
+        functions.SetEventNotificationMode,
+    ) else {
+        return Err("this JVM's JVMTI lacks functions".into());
+    };
+    let check = |what: &str, code: jvmtiError| {
+        if code == jvmtiError::NONE {
+            Ok(())
+        } else {
+            Err(format!("this JVM refuses {what}: {code:?}"))
+        }
+    };
+    // SAFETY: the structures live through the calls, and have the size that is passed.
+    unsafe {
+        check("early class events", add(jvmti.0, &raw const wanted))?;
+        check(
+            "callbacks",
+            set(jvmti.0, &raw const callbacks, size_of::<jvmtiEventCallbacks>() as jint),
+        )?;
+        for event in [
+            JVMTI_EVENT_VM_START,
+            JVMTI_EVENT_VM_INIT,
+            JVMTI_EVENT_VM_DEATH,
+            JVMTI_EVENT_THREAD_START,
+            JVMTI_EVENT_THREAD_END,
+            JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+        ] {
+            check("events", enable(jvmti.0, JVMTI_ENABLE, event, std::ptr::null_mut()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Before any Java code runs: the helper must be there.
+unsafe extern "system" fn on_vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
+    for (name, bytes) in HELPERS {
+        // SAFETY: the JVM gave the environment; name and bytes live for ever.
+        let class = unsafe {
+            ((**env).DefineClass)(
+                env,
+                name.as_ptr(),
+                std::ptr::null_mut(),
+                bytes.as_ptr().cast(),
+                bytes.len() as jint,
+            )
+        };
+        if class.is_null() {
+            eprintln!("ravel: the JVM does not take {}", name.to_string_lossy());
+            std::process::exit(2);
+        }
+    }
+}
+
+unsafe extern "system" fn on_vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread) {
+    let Some(agent) = agent() else { return };
+    let field = |name, descriptor| jvm::thread_field(env, name, descriptor);
+    let (Some(block), Some(arrays), Some(words)) = (
+        field("ravel$t", "J"),
+        field("ravel$a", "[Ljava/lang/Object;"),
+        field("ravel$w", "[J"),
+    ) else {
+        eprintln!("ravel: java.lang.Thread could not be instrumented; nothing is recorded");
+        return;
+    };
+    let _ = agent.thread_fields.set(ThreadFields { block, arrays, words });
+    if agent.recorder.options.everything || !jvm::prepare(env) || !jvm::set_caches(env, agent, thread) {
+        return;
+    }
+    let new = agent.recorder.new_thread(None, 0);
+    jvm::set_block(env, agent, thread, new as jlong);
+    agent.thread_began(env, thread, false);
+    let _ = std::thread::Builder::new().name("ravel-ticker".into()).spawn(move || {
+        while !agent.finished.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_micros(200));
+            agent.recorder.tick();
+            agent.recorder.check_limits();
+        }
+    });
+}
+
+unsafe extern "system" fn on_vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
+    if let Some(agent) = agent() {
+        agent.finish();
+    }
+}
+
+unsafe extern "system" fn on_thread_start(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread) {
+    if let Some(agent) = agent() {
+        agent.thread_began(env, thread, false);
+    }
+}
+
+unsafe extern "system" fn on_thread_end(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread) {
+    if let Some(agent) = agent() {
+        agent.thread_ended(env, thread);
+    }
+}
+
+unsafe extern "system" fn on_class(
+    _: *mut jvmtiEnv,
+    _: *mut JNIEnv,
+    redefined: jclass,
+    _loader: jobject,
+    name: *const c_char,
+    _domain: jobject,
+    length: jint,
+    bytes: *const c_uchar,
+    new_length: *mut jint,
+    new_bytes: *mut *mut c_uchar,
+) {
+    let Some(agent) = agent() else { return };
+    if name.is_null() || !redefined.is_null() || agent.finished.load(Ordering::Relaxed) {
+        return;
+    }
+    // SAFETY: the JVM gives a NUL-terminated name and `length` bytes, valid during the call.
+    let (name, bytes) = unsafe { (CStr::from_ptr(name), std::slice::from_raw_parts(bytes, length as usize)) };
+    let Ok(name) = name.to_str() else { return };
+    // A panic must not cross into the JVM: the class stays as it is.
+    let new = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        agent.instrumenter.transform(name, bytes)
+    }));
+    if let Ok(Some(new)) = new
+        && let Some(memory) = agent.jvmti.copy(&new)
+    {
+        // SAFETY: the JVM gives room for both answers and frees the memory.
+        unsafe {
+            *new_length = new.len() as jint;
+            *new_bytes = memory;
+        }
+    }
+}

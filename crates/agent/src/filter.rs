@@ -1,0 +1,227 @@
+//! Which classes are treated how, by name alone: a place that reads a field must know whether the field's class carries
+//! Ravel's word before that class is loaded.
+
+use crate::options::Options;
+
+/// What is done with a class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Treatment {
+    /// Fields, arrays, monitors, methods: everything is recorded.
+    Application,
+    /// A collection of the JDK: its fields are recorded when application code calls it.
+    Collection,
+    /// Another class of the JDK: only its modelled methods are touched.
+    Library,
+    /// Left as it is, for this reason.
+    Skip(&'static str),
+}
+
+const JDK: &[&str] = &[
+    "java/",
+    "javax/",
+    "jdk/",
+    "sun/",
+    "com/sun/",
+    "org/xml/sax/",
+    "org/w3c/dom/",
+    "org/ietf/jgss/",
+    "netscape/javascript/",
+    "org/jcp/xml/dsig/",
+    "com/oracle/",
+    "org/graalvm/",
+];
+
+/// What usually surrounds the program under test: build tools, test runners, language runtimes, mocking, logging.
+const FRAMEWORKS: &[&str] = &[
+    "org/apache/maven/",
+    "org/codehaus/plexus/",
+    "org/codehaus/classworlds/",
+    "org/codehaus/groovy/",
+    "org/eclipse/aether/",
+    "org/eclipse/sisu/",
+    "com/google/inject/",
+    "com/google/common/",
+    "org/gradle/",
+    "worker/org/gradle/",
+    "org/junit/",
+    "junit/",
+    "org/opentest4j/",
+    "org/apiguardian/",
+    "org/testng/",
+    "org/hamcrest/",
+    "org/assertj/",
+    "org/mockito/",
+    "net/bytebuddy/",
+    "org/objenesis/",
+    "org/slf4j/",
+    "ch/qos/logback/",
+    "org/apache/logging/",
+    "org/apache/log4j/",
+    "org/apache/commons/logging/",
+    "org/fusesource/jansi/",
+    "org/jline/",
+    "kotlin/",
+    "kotlinx/coroutines/",
+    "scala/",
+    "groovy/",
+    "groovyjarjar",
+    "com/intellij/rt/",
+    "org/eclipse/jdt/internal/junit",
+    "aj/org/",
+];
+
+/// The unsynchronised and synchronised collections of `java.util`, with their nodes, views and iterators.
+const COLLECTIONS: &[&str] = &[
+    "AbstractCollection",
+    "AbstractList",
+    "AbstractMap",
+    "AbstractQueue",
+    "AbstractSequentialList",
+    "AbstractSet",
+    "ArrayDeque",
+    "ArrayList",
+    "BitSet",
+    "Collections$Synchronized",
+    "Dictionary",
+    "HashMap",
+    "HashSet",
+    "Hashtable",
+    "IdentityHashMap",
+    "LinkedHashMap",
+    "LinkedHashSet",
+    "LinkedList",
+    "PriorityQueue",
+    "Stack",
+    "TreeMap",
+    "TreeSet",
+    "Vector",
+];
+
+/// Decides by name.
+#[derive(Debug)]
+pub struct Filter {
+    include: Vec<String>,
+    exclude: Vec<String>,
+    keep_frameworks: bool,
+    keep_final: bool,
+    everything: bool,
+}
+
+impl Filter {
+    /// From the user's options, whose names have dots.
+    pub fn new(options: &Options) -> Self {
+        let internal = |names: &[String]| {
+            names
+                .iter()
+                .map(|name| name.trim_end_matches('*').replace('.', "/"))
+                .collect()
+        };
+        Filter {
+            include: internal(&options.include),
+            exclude: internal(&options.exclude),
+            keep_frameworks: options.keep_frameworks,
+            keep_final: options.keep_final,
+            everything: options.everything,
+        }
+    }
+
+    /// What is done with the class of this internal name.
+    pub fn treatment(&self, name: &str) -> Treatment {
+        if self.everything {
+            return match name {
+                "java/lang/Object" | "java/lang/Thread" => Treatment::Library,
+                _ if name.starts_with("java/lang/Ravel") => Treatment::Skip("Ravel itself"),
+                _ => Treatment::Application,
+            };
+        }
+        let starts = |list: &[&str]| list.iter().any(|prefix| name.starts_with(prefix));
+        let named = |list: &[String]| list.iter().any(|prefix| name.starts_with(prefix.as_str()));
+        if starts(JDK) {
+            return match name {
+                _ if name.starts_with("java/lang/Ravel") => Treatment::Skip("Ravel itself"),
+                _ if self.is_collection(name) => Treatment::Collection,
+                _ => Treatment::Library,
+            };
+        }
+        if named(&self.exclude) {
+            return Treatment::Skip("excluded");
+        }
+        if !self.include.is_empty() {
+            return if named(&self.include) {
+                Treatment::Application
+            } else {
+                Treatment::Skip("not included")
+            };
+        }
+        if !self.keep_frameworks && starts(FRAMEWORKS) {
+            return Treatment::Skip("framework");
+        }
+        Treatment::Application
+    }
+
+    /// Whether instances of the class carry Ravel's word.
+    pub fn has_word(&self, name: &str) -> bool {
+        matches!(self.treatment(name), Treatment::Application | Treatment::Collection)
+    }
+
+    /// Whether accesses to final fields are recorded.
+    pub fn keeps_final(&self) -> bool {
+        self.keep_final
+    }
+
+    fn is_collection(&self, name: &str) -> bool {
+        let Some(simple) = name.strip_prefix("java/util/") else {
+            return false;
+        };
+        COLLECTIONS.iter().any(|known| {
+            simple
+                .strip_prefix(known)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('$') || known.ends_with("Synchronized"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn treatment(options: &Options, name: &str) -> Treatment {
+        Filter::new(options).treatment(name)
+    }
+
+    #[test]
+    fn classes_are_told_apart_by_name() {
+        let plain = Options::default();
+        assert_eq!(treatment(&plain, "shop/Stock"), Treatment::Application);
+        assert_eq!(treatment(&plain, "Main"), Treatment::Application);
+        assert_eq!(treatment(&plain, "java/util/HashMap$Node"), Treatment::Collection);
+        assert_eq!(
+            treatment(&plain, "java/util/Collections$SynchronizedList"),
+            Treatment::Collection
+        );
+        assert_eq!(
+            treatment(&plain, "java/util/concurrent/ConcurrentHashMap"),
+            Treatment::Library
+        );
+        assert_eq!(treatment(&plain, "java/util/ArrayLister"), Treatment::Library);
+        assert_eq!(treatment(&plain, "org/junit/Test"), Treatment::Skip("framework"));
+        assert_eq!(treatment(&plain, "java/lang/Ravel$H"), Treatment::Skip("Ravel itself"));
+    }
+
+    #[test]
+    fn the_users_lists_come_first() {
+        let options = Options {
+            include: vec!["shop.*".into()],
+            exclude: vec!["shop.gen.".into()],
+            ..Options::default()
+        };
+        assert_eq!(treatment(&options, "shop/Stock"), Treatment::Application);
+        assert_eq!(treatment(&options, "shop/gen/Stock"), Treatment::Skip("excluded"));
+        assert_eq!(treatment(&options, "lib/Util"), Treatment::Skip("not included"));
+        let all = Options {
+            keep_frameworks: true,
+            ..Options::default()
+        };
+        assert_eq!(treatment(&all, "org/junit/Test"), Treatment::Application);
+    }
+}

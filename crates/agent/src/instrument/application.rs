@@ -1,0 +1,532 @@
+//! Application classes: every access, monitor operation, call and method boundary.
+
+use ravel_classfile::{
+    ClassFile, Code, CodeEditor, Instruction, Operand, Result, access, decode_modified_utf8, op, super_call_pc,
+};
+use ravel_trace::names::{Site, SiteKind, flags};
+
+use super::emit::{Emit, WORD};
+use super::{Context, Lines, MethodContext, methods};
+use crate::registry::Knowledge;
+
+/// How much deeper the operand stack gets at most.
+const STACK: u16 = 10;
+
+/// A field reference of the class's pool.
+struct FieldRef {
+    owner: String,
+    name: String,
+    descriptor: String,
+}
+
+/// Rewrites all methods.
+pub fn rewrite(cx: &mut Context<'_>, class: &mut ClassFile) -> Result<()> {
+    for mut method in methods(class)? {
+        if !rewrite_method(cx, class, &mut method, true)? {
+            rewrite_method(cx, class, &mut method, false)?;
+        }
+    }
+    Ok(())
+}
+
+/// Which parts of a method are worth hooks.
+struct Plan {
+    /// First position at which `this` is an object.
+    start: u32,
+    frame: bool,
+    waits: bool,
+}
+
+fn rewrite_method(
+    cx: &mut Context<'_>,
+    class: &mut ClassFile,
+    method: &mut MethodContext,
+    calls: bool,
+) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(true);
+    };
+    let lines = Lines::of(class, &code);
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let Some(plan) = plan(cx, class, &code, method)? else {
+        cx.leave_alone("a constructor whose super call cannot be told");
+        return Ok(true);
+    };
+    let mut writer = MethodWriter {
+        cx,
+        class,
+        method,
+        lines: &lines,
+        edit: &mut edit,
+        plan: &plan,
+        calls,
+    };
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        if instruction.pc >= plan.start {
+            writer.instruction(&instruction)?;
+        } else {
+            writer.before_super(&instruction)?;
+        }
+    }
+    writer.boundaries(&code)?;
+    if edit.is_empty() {
+        return Ok(true);
+    }
+    cx.apply(class, method.index, &edit, code)
+}
+
+fn plan(cx: &Context<'_>, class: &ClassFile, code: &Code, method: &MethodContext) -> Result<Option<Plan>> {
+    let start = if method.name == "<init>" {
+        match super_call_pc(code, &class.pool) {
+            Some(pc) => pc + 3,
+            None => return Ok(None),
+        }
+    } else {
+        0
+    };
+    let (mut points, mut invokes, mut waits) = (0, 0, false);
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        match instruction.operand {
+            Operand::Field(_) => points += 1,
+            Operand::Method(index) | Operand::InterfaceMethod(index, _) => {
+                invokes += 1;
+                let callee = class.pool.member_ref(index)?;
+                waits |= is_wait(callee.name, callee.descriptor);
+            }
+            Operand::Dynamic(_) => invokes += 1,
+            _ if is_array_access(instruction.opcode) => points += 1,
+            _ if matches!(instruction.opcode, op::MONITORENTER | op::MONITOREXIT) => points += 2,
+            _ => {}
+        }
+    }
+    let bridge = method.access & access::BRIDGE != 0;
+    let synchronized = method.access & access::SYNCHRONIZED != 0;
+    let frame = synchronized || method.name == "<clinit>" || !bridge && (invokes > 0 || points > 1);
+    // A constructor that only calls its super constructor.
+    let trivial = method.name == "<init>" && points == 0 && invokes <= 1 && !cx.forcing;
+    Ok(Some(Plan {
+        start,
+        frame: frame && !trivial,
+        waits,
+    }))
+}
+
+fn is_wait(name: &[u8], descriptor: &[u8]) -> bool {
+    name == b"wait" && matches!(descriptor, b"()V" | b"(J)V" | b"(JI)V")
+}
+
+fn is_array_access(opcode: u8) -> bool {
+    (op::IALOAD..=op::SALOAD).contains(&opcode) || (op::IASTORE..=op::SASTORE).contains(&opcode)
+}
+
+struct MethodWriter<'a, 'b> {
+    cx: &'a mut Context<'b>,
+    class: &'a mut ClassFile,
+    method: &'a mut MethodContext,
+    lines: &'a Lines,
+    edit: &'a mut CodeEditor,
+    plan: &'a Plan,
+    calls: bool,
+}
+
+impl MethodWriter<'_, '_> {
+    fn site(&mut self, pc: u32, what: SiteKind) -> Option<i32> {
+        let method = self.cx.method_id(self.method);
+        let site = Site {
+            method,
+            bci: pc,
+            line: self.lines.at(pc),
+            what,
+        };
+        self.cx.state.registry.site(site).map(|id| id.0 as i32)
+    }
+
+    /// In forced runs: asks before the point.
+    fn point(&mut self, pc: u32, site: i32) -> Result<()> {
+        if self.cx.forcing {
+            let emit = Emit::new()
+                .int(site, &mut self.class.pool)?
+                .call("point", "(I)V", &mut self.class.pool)?;
+            self.edit.insert_before(pc, &emit.bytes);
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'_>) -> Result<()> {
+        let pc = instruction.pc;
+        match (instruction.opcode, instruction.operand) {
+            (op::GETFIELD | op::PUTFIELD | op::GETSTATIC | op::PUTSTATIC, Operand::Field(index)) => {
+                self.field(pc, instruction.opcode, index)
+            }
+            (opcode, _) if is_array_access(opcode) => self.element(pc, opcode),
+            (op::MONITORENTER, _) => self.monitor_enter(pc),
+            (op::MONITOREXIT, _) => self.monitor_exit(pc),
+            (_, Operand::Method(index) | Operand::InterfaceMethod(index, _)) => {
+                self.invoke(pc, instruction.opcode, index)
+            }
+            (op::IRETURN..=op::RETURN, _) => self.leave(pc),
+            _ => Ok(()),
+        }
+    }
+
+    /// Before the super constructor has been called only static fields and arrays can be looked at.
+    fn before_super(&mut self, instruction: &Instruction<'_>) -> Result<()> {
+        let pc = instruction.pc;
+        match (instruction.opcode, instruction.operand) {
+            (op::GETSTATIC | op::PUTSTATIC, Operand::Field(index)) => self.field(pc, instruction.opcode, index),
+            (opcode, _) if is_array_access(opcode) => self.element(pc, opcode),
+            (op::INVOKESPECIAL, Operand::Method(index)) if pc + 3 == self.plan.start => self.born(pc, index),
+            _ => Ok(()),
+        }
+    }
+
+    /// A new object gets its word where the class that declares it has called its own super constructor.
+    fn born(&mut self, pc: u32, index: u16) -> Result<()> {
+        let callee = self.class.pool.member_ref(index)?;
+        if !self.cx.is_root() || decode_modified_utf8(callee.class) != self.cx.superclass.as_str() {
+            return Ok(());
+        }
+        let pool = &mut self.class.pool;
+        let word = pool.add_field_ref(&self.cx.name, WORD, "J")?;
+        let emit = Emit::new()
+            .load(0)
+            .call("born", "()J", pool)?
+            .indexed(op::PUTFIELD, word);
+        self.edit.insert_after(pc, &emit.bytes);
+        Ok(())
+    }
+
+    fn field_ref(&self, index: u16) -> Result<FieldRef> {
+        let field = self.class.pool.member_ref(index)?;
+        Ok(FieldRef {
+            owner: decode_modified_utf8(field.class).into_owned(),
+            name: decode_modified_utf8(field.name).into_owned(),
+            descriptor: decode_modified_utf8(field.descriptor).into_owned(),
+        })
+    }
+
+    fn field(&mut self, pc: u32, opcode: u8, index: u16) -> Result<()> {
+        let field = self.field_ref(index)?;
+        if !self.cx.filter.has_word(&field.owner) || field.name.starts_with("this$") {
+            return Ok(());
+        }
+        let known = self
+            .cx
+            .state
+            .registry
+            .field_flags(&field.owner, &field.name, &field.descriptor);
+        if known.is_some_and(|known| known & flags::FINAL != 0) && !self.cx.filter.keeps_final() {
+            return Ok(());
+        }
+        let method = self.cx.method_id(self.method);
+        let site = Site {
+            method,
+            bci: pc,
+            line: self.lines.at(pc),
+            what: SiteKind::Unknown,
+        };
+        let Some((site, knowledge)) =
+            self.cx
+                .state
+                .registry
+                .field_site(site, &field.owner, &field.name, &field.descriptor)
+        else {
+            return Ok(());
+        };
+        let site = site.0 as i32;
+        self.point(pc, site)?;
+        let writes = matches!(opcode, op::PUTFIELD | op::PUTSTATIC);
+        let maybe_volatile = match knowledge {
+            Knowledge::Flags(known) => known & flags::VOLATILE != 0,
+            Knowledge::Nothing => true,
+        };
+        let pool = &mut self.class.pool;
+        if writes && maybe_volatile {
+            let emit = Emit::new().int(site, pool)?.call("stamp", "(I)V", pool)?;
+            self.edit.insert_before(pc, &emit.bytes);
+        }
+        let kind = value_kind(&field.descriptor);
+        let wide = matches!(kind, 'J' | 'D');
+        let value = value_descriptor(kind);
+        let (before, after): (&[u8], Emit) = match (opcode, wide) {
+            (op::GETSTATIC, false) => (&[], Emit::new().op(op::DUP)),
+            (op::GETSTATIC, true) => (&[], Emit::new().op(op::DUP2)),
+            (op::PUTSTATIC, false) => (&[op::DUP], Emit::new()),
+            (op::PUTSTATIC, true) => (&[op::DUP2], Emit::new()),
+            (op::GETFIELD, false) => (&[op::DUP], Emit::new().ops(&[op::DUP_X1, op::SWAP])),
+            (op::GETFIELD, true) => (&[op::DUP], Emit::new().ops(&[op::DUP2_X1, op::DUP2_X1, op::POP2])),
+            (_, false) => (&[op::DUP2], Emit::new().op(op::SWAP)),
+            (_, true) => (
+                &[op::DUP2_X1, op::DUP2_X1, op::POP2, op::DUP_X2, op::DUP_X2, op::POP],
+                Emit::new(),
+            ),
+        };
+        let after = if matches!(opcode, op::GETSTATIC | op::PUTSTATIC) {
+            let name = if writes { "putStatic" } else { "getStatic" };
+            after.int(site, pool)?.call(name, &format!("({value}I)V"), pool)?
+        } else {
+            let name = if writes { "put" } else { "get" };
+            let descriptor = format!("({value}Ljava/lang/Object;JI)V");
+            after
+                .op(op::DUP)
+                .word(&field.owner, pool)?
+                .int(site, pool)?
+                .call(name, &descriptor, pool)?
+        };
+        self.edit.insert_before(pc, before);
+        self.edit.insert_after(pc, &after.bytes);
+        Ok(())
+    }
+
+    fn element(&mut self, pc: u32, opcode: u8) -> Result<()> {
+        let (descriptor, kind) = match opcode {
+            op::IALOAD | op::IASTORE => ("[I", 'I'),
+            op::LALOAD | op::LASTORE => ("[J", 'J'),
+            op::FALOAD | op::FASTORE => ("[F", 'F'),
+            op::DALOAD | op::DASTORE => ("[D", 'D'),
+            op::AALOAD | op::AASTORE => ("[Ljava/lang/Object;", 'L'),
+            op::BALOAD | op::BASTORE => ("[B", 'I'),
+            op::CALOAD | op::CASTORE => ("[C", 'I'),
+            _ => ("[S", 'I'),
+        };
+        let Some(site) = self.site(pc, SiteKind::Element(descriptor.to_string())) else {
+            return Ok(());
+        };
+        self.point(pc, site)?;
+        let pool = &mut self.class.pool;
+        let wide = matches!(kind, 'J' | 'D');
+        let value = value_descriptor(kind);
+        if opcode <= op::SALOAD {
+            let keep = if wide { op::DUP2_X2 } else { op::DUP_X2 };
+            let descriptor = format!("(Ljava/lang/Object;I{value}I)V");
+            let after = Emit::new().op(keep).int(site, pool)?.call("aget", &descriptor, pool)?;
+            self.edit.insert_before(pc, &[op::DUP2]);
+            self.edit.insert_after(pc, &after.bytes);
+        } else {
+            let descriptor = format!("({value}Ljava/lang/Object;II)V");
+            let (copy, back): (&[u8], &[u8]) = if wide {
+                (
+                    &[op::DUP2_X2, op::DUP2_X2, op::POP2, op::DUP2_X2],
+                    &[op::DUP2_X2, op::POP2],
+                )
+            } else {
+                (
+                    &[op::DUP_X2, op::DUP_X2, op::POP, op::DUP2_X1],
+                    &[op::DUP2_X1, op::POP2],
+                )
+            };
+            let emit = Emit::new()
+                .ops(copy)
+                .int(site, pool)?
+                .call("aput", &descriptor, pool)?
+                .ops(back);
+            self.edit.insert_before(pc, &emit.bytes);
+        }
+        Ok(())
+    }
+
+    fn monitor_enter(&mut self, pc: u32) -> Result<()> {
+        let Some(site) = self.site(pc, SiteKind::Lock) else {
+            return Ok(());
+        };
+        self.point(pc, site)?;
+        let pool = &mut self.class.pool;
+        let after = Emit::new()
+            .int(site, pool)?
+            .call("acquired", "(Ljava/lang/Object;I)V", pool)?;
+        self.edit.insert_before(pc, &[op::DUP]);
+        self.edit.insert_after(pc, &after.bytes);
+        Ok(())
+    }
+
+    fn monitor_exit(&mut self, pc: u32) -> Result<()> {
+        let Some(site) = self.site(pc, SiteKind::Lock) else {
+            return Ok(());
+        };
+        self.point(pc, site)?;
+        let pool = &mut self.class.pool;
+        let before = Emit::new()
+            .op(op::DUP)
+            .int(site, pool)?
+            .call("releasing", "(Ljava/lang/Object;I)V", pool)?;
+        self.edit.insert_before(pc, &before.bytes);
+        Ok(())
+    }
+
+    fn invoke(&mut self, pc: u32, opcode: u8, index: u16) -> Result<()> {
+        let callee = self.class.pool.member_ref(index)?;
+        let (name, descriptor) = (callee.name.to_vec(), callee.descriptor.to_vec());
+        let owner = decode_modified_utf8(callee.class).into_owned();
+        if opcode == op::INVOKEVIRTUAL && is_wait(&name, &descriptor) {
+            return self.wait(pc, &descriptor);
+        }
+        if opcode == op::INVOKEVIRTUAL && descriptor == b"()V" && (name == b"notify" || name == b"notifyAll") {
+            let hook = if name == b"notify" { "notifying" } else { "notifyingAll" };
+            let Some(site) = self.site(
+                pc,
+                SiteKind::Call(format!("java.lang.Object.{}", decode_modified_utf8(&name))),
+            ) else {
+                return Ok(());
+            };
+            self.point(pc, site)?;
+            let pool = &mut self.class.pool;
+            let emit = Emit::new()
+                .op(op::DUP)
+                .int(site, pool)?
+                .call(hook, "(Ljava/lang/Object;I)V", pool)?;
+            self.edit.insert_before(pc, &emit.bytes);
+            return Ok(());
+        }
+        let array_clone = owner.starts_with('[');
+        if self.calls && !array_clone && (self.cx.filter.has_word(&owner) || is_watched(&owner)) {
+            let what = SiteKind::Call(format!("{}.{}", owner.replace('/', "."), decode_modified_utf8(&name)));
+            if let Some(site) = self.site(pc, what) {
+                let pool = &mut self.class.pool;
+                let emit = Emit::new().int(site, pool)?.call("call", "(I)V", pool)?;
+                self.edit.insert_before(pc, &emit.bytes);
+            }
+        }
+        if opcode == op::INVOKESPECIAL
+            && name == b"clone"
+            && descriptor == b"()Ljava/lang/Object;"
+            && !self.cx.filter.has_word(&owner)
+        {
+            let pool = &mut self.class.pool;
+            let class = pool.add_class(&self.cx.name)?;
+            let word = pool.add_field_ref(&self.cx.name, WORD, "J")?;
+            let emit = Emit::new()
+                .op(op::DUP)
+                .indexed(op::CHECKCAST, class)
+                .call("born", "()J", pool)?
+                .indexed(op::PUTFIELD, word);
+            self.edit.insert_after(pc, &emit.bytes);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, pc: u32, descriptor: &[u8]) -> Result<()> {
+        let Some(site) = self.site(pc, SiteKind::Call("java.lang.Object.wait".to_string())) else {
+            return Ok(());
+        };
+        self.point(pc, site)?;
+        let pool = &mut self.class.pool;
+        if descriptor == b"(JI)V" {
+            // Three operands deep: no way to copy the object from under them. The replacement waits in our stead.
+            let emit = Emit::new()
+                .int(site, pool)?
+                .call("waitNanos", "(Ljava/lang/Object;JII)V", pool)?;
+            self.edit.replace(pc, &emit.bytes);
+            return Ok(());
+        }
+        let copy: &[u8] = if descriptor == b"()V" {
+            &[op::DUP]
+        } else {
+            &[op::DUP2_X1, op::POP2, op::DUP_X2]
+        };
+        let before = Emit::new()
+            .ops(copy)
+            .int(site, pool)?
+            .call("waiting", "(Ljava/lang/Object;I)V", pool)?;
+        let after = Emit::new().int(site, pool)?.call("waited", "(I)V", pool)?;
+        self.edit.insert_before(pc, &before.bytes);
+        self.edit.insert_after(pc, &after.bytes);
+        Ok(())
+    }
+
+    /// Before a return.
+    fn leave(&mut self, pc: u32) -> Result<()> {
+        if !self.plan.frame {
+            return Ok(());
+        }
+        let id = self.cx.method_id(self.method).0 as i32;
+        let pool = &mut self.class.pool;
+        let emit = if self.method.name == "<clinit>" {
+            let class = self.cx.class.0 as i32;
+            Emit::new()
+                .int(id, pool)?
+                .int(class, pool)?
+                .call("exitInitializer", "(II)V", pool)?
+        } else {
+            Emit::new().int(id, pool)?.call("exit", "(I)V", pool)?
+        };
+        self.edit.insert_before(pc, &emit.bytes);
+        Ok(())
+    }
+
+    /// The entry, the exit by exception, and the handlers that a wait may end in.
+    fn boundaries(&mut self, code: &Code) -> Result<()> {
+        if self.plan.waits {
+            let emit = Emit::new().call("caught", "()V", &mut self.class.pool)?;
+            let mut handlers: Vec<u16> = code.exceptions.iter().map(|entry| entry.handler).collect();
+            handlers.sort_unstable();
+            handlers.dedup();
+            for handler in handlers {
+                self.edit.insert_before(u32::from(handler), &emit.bytes);
+            }
+        }
+        if !self.plan.frame {
+            return Ok(());
+        }
+        let id = self.cx.method_id(self.method).0 as i32;
+        let entry = if self.method.access & access::SYNCHRONIZED != 0 {
+            let Some(site) = self.site(0, SiteKind::Lock) else {
+                return Ok(());
+            };
+            let pool = &mut self.class.pool;
+            let lock = if self.method.access & access::STATIC != 0 {
+                let class = pool.add_class(&self.cx.name)?;
+                Emit::new().indexed(op::LDC_W, class)
+            } else {
+                Emit::new().load(0)
+            };
+            lock.int(id, pool)?
+                .int(site, pool)?
+                .call("enterLocked", "(Ljava/lang/Object;II)V", pool)?
+        } else {
+            let hook = if self.method.name == "<clinit>" {
+                "enterInitializer"
+            } else {
+                "enter"
+            };
+            let pool = &mut self.class.pool;
+            Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?
+        };
+        self.edit.insert_at_entry(&entry.bytes);
+        let pool = &mut self.class.pool;
+        let handler = Emit::new()
+            .int(id, pool)?
+            .call("exitThrown", "(I)V", pool)?
+            .op(op::ATHROW);
+        self.edit
+            .add_catch_all(self.plan.start, code.code.len() as u32, &handler.bytes);
+        Ok(())
+    }
+}
+
+/// Classes of the JDK whose models want to know where they were called.
+fn is_watched(owner: &str) -> bool {
+    owner.starts_with("java/util/") || matches!(owner, "java/lang/Thread" | "java/lang/invoke/VarHandle")
+}
+
+fn value_kind(descriptor: &str) -> char {
+    match descriptor.as_bytes().first() {
+        Some(b'J') => 'J',
+        Some(b'F') => 'F',
+        Some(b'D') => 'D',
+        Some(b'L' | b'[') => 'L',
+        _ => 'I',
+    }
+}
+
+fn value_descriptor(kind: char) -> &'static str {
+    match kind {
+        'J' => "J",
+        'F' => "F",
+        'D' => "D",
+        'L' => "Ljava/lang/Object;",
+        _ => "I",
+    }
+}

@@ -1,0 +1,467 @@
+//! Classes of the JDK: modelled methods, collections, and the few places where Ravel must be told of threads or must stay
+//! out of sight.
+
+use ravel_classfile::{
+    ClassFile, CodeEditor, FieldType, Operand, Result, access, decode_modified_utf8, op, parse_method_descriptor,
+    super_call_pc,
+};
+use ravel_trace::names::{Site, SiteKind, flags};
+
+use super::emit::{Emit, WORD};
+use super::{Context, Lines, MethodContext, methods};
+use crate::models::{self, Effect, Found, Of};
+
+const STACK: u16 = 8;
+
+/// Whether a class of the JDK is changed at all; the others are not even parsed.
+pub fn concerns(name: &str) -> bool {
+    matches!(
+        name,
+        "java/lang/Thread"
+            | "java/lang/VirtualThread"
+            | "java/lang/Class"
+            | "java/lang/ClassLoader"
+            | "jdk/internal/reflect/Reflection"
+            | "java/lang/invoke/MethodHandleNatives"
+            | "jdk/internal/loader/BuiltinClassLoader"
+            | "java/util/Timer"
+            | "java/util/TaskQueue"
+    ) || name.starts_with("java/util/concurrent/")
+        || name.starts_with("java/lang/invoke/VarHandle")
+}
+
+/// Rewrites a class that is no collection; false if nothing was changed.
+pub fn rewrite(cx: &mut Context<'_>, class: &mut ClassFile) -> Result<bool> {
+    let mut changed = add_fields(cx, class)?;
+    for method in methods(class)? {
+        changed |= rewrite_method(cx, class, &method)?;
+    }
+    Ok(changed)
+}
+
+fn add_fields(cx: &Context<'_>, class: &mut ClassFile) -> Result<bool> {
+    let access = access::PUBLIC | access::TRANSIENT | access::SYNTHETIC;
+    match cx.name.as_str() {
+        "java/lang/Thread" => {
+            class.add_field(access, "ravel$t", "J")?;
+            class.add_field(access, "ravel$a", "[Ljava/lang/Object;")?;
+            class.add_field(access, "ravel$w", "[J")?;
+            Ok(true)
+        }
+        "java/lang/Class" => class.add_field(access, "ravel$o", "I").map(|_| true),
+        _ => Ok(false),
+    }
+}
+
+fn rewrite_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext) -> Result<bool> {
+    let name = method.name.as_str();
+    match (cx.name.as_str(), name) {
+        ("java/lang/Thread" | "java/lang/VirtualThread", "start") => {
+            return at_entry(cx, class, method, true, "starting", "(Ljava/lang/Thread;)V");
+        }
+        ("java/lang/Thread", "join") if method.descriptor.starts_with("(J)") || method.descriptor.ends_with('Z') => {
+            return at_returns(cx, class, method, &[], "joined", "(Ljava/lang/Thread;)V");
+        }
+        ("java/lang/Thread", "isAlive") => {
+            return at_returns(cx, class, method, &[op::DUP], "alive", "(ILjava/lang/Thread;)V");
+        }
+        ("java/lang/Thread", "dispatchUncaughtException") => return uncaught(cx, class, method),
+        ("java/lang/VirtualThread", "run") if method.descriptor == "(Ljava/lang/Runnable;)V" => {
+            return virtual_run(cx, class, method);
+        }
+        ("jdk/internal/reflect/Reflection", "filterFields") => return filter_fields(cx, class, method),
+        _ => {}
+    }
+    if method.name.starts_with('<') || method.access & (access::BRIDGE | access::SYNTHETIC) != 0 {
+        return Ok(false);
+    }
+    let is_static = method.access & access::STATIC != 0;
+    match models::find(&cx.name, name, &method.descriptor, is_static) {
+        Some(found) => model(cx, class, method, &found),
+        None => Ok(false),
+    }
+}
+
+fn at_entry(
+    cx: &mut Context<'_>,
+    class: &mut ClassFile,
+    method: &MethodContext,
+    this: bool,
+    hook: &str,
+    descriptor: &str,
+) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let emit = if this { Emit::new().load(0) } else { Emit::new() };
+    edit.insert_at_entry(&emit.call(hook, descriptor, &mut class.pool)?.bytes);
+    cx.apply(class, method.index, &edit, code)
+}
+
+fn at_returns(
+    cx: &mut Context<'_>,
+    class: &mut ClassFile,
+    method: &MethodContext,
+    first: &[u8],
+    hook: &str,
+    descriptor: &str,
+) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let emit = Emit::new().ops(first).load(0).call(hook, descriptor, &mut class.pool)?;
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        if (op::IRETURN..=op::RETURN).contains(&instruction.opcode) {
+            edit.insert_before(instruction.pc, &emit.bytes);
+        }
+    }
+    cx.apply(class, method.index, &edit, code)
+}
+
+fn uncaught(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let descriptor = "(Ljava/lang/Thread;Ljava/lang/Throwable;)V";
+    edit.insert_at_entry(
+        &Emit::new()
+            .load(0)
+            .load(1)
+            .call("uncaught", descriptor, &mut class.pool)?
+            .bytes,
+    );
+    cx.apply(class, method.index, &edit, code)
+}
+
+fn virtual_run(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let pool = &mut class.pool;
+    edit.insert_at_entry(&Emit::new().call("beginning", "()V", pool)?.bytes);
+    let ending = Emit::new().call("ending", "()V", pool)?;
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        if (op::IRETURN..=op::RETURN).contains(&instruction.opcode) {
+            edit.insert_before(instruction.pc, &ending.bytes);
+        }
+    }
+    edit.add_catch_all(0, code.code.len() as u32, &ending.op(op::ATHROW).bytes);
+    cx.apply(class, method.index, &edit, code)
+}
+
+/// Reflection does not show the fields that Ravel adds.
+fn filter_fields(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let descriptor = "([Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;";
+    let emit = Emit::new().call("visible", descriptor, &mut class.pool)?;
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        if instruction.opcode == op::ARETURN {
+            edit.insert_before(instruction.pc, &emit.bytes);
+        }
+    }
+    cx.apply(class, method.index, &edit, code)
+}
+
+/// Puts `Ravel.in` and `Ravel.out` around a modelled method.
+fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, found: &Found) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let field = match found.state.as_str() {
+        "" => 0,
+        // The size of a map is the field after its entries.
+        "entry" | "size" => {
+            let entry = cx.state.registry.state_field(&cx.name, "entry").0;
+            let size = cx.state.registry.state_field(&cx.name, "size").0;
+            if found.state == "entry" { entry } else { size }
+        }
+        state => cx.state.registry.state_field(&cx.name, state).0,
+    };
+    if field > 0xFFFF {
+        cx.leave_alone("too many fields for a modelled method");
+        return Ok(false);
+    }
+    let number = found.effect as u32 | field << 8 | u32::from(found.always) << 31;
+    hook_model(cx, class, method, found, number as i32, code)
+}
+
+fn hook_model(
+    cx: &mut Context<'_>,
+    class: &mut ClassFile,
+    method: &MethodContext,
+    found: &Found,
+    number: i32,
+    code: ravel_classfile::Code,
+) -> Result<bool> {
+    let name = cx.name.clone();
+    let pool = &mut class.pool;
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let load = |emit: Emit, of: Of, pool: &mut ravel_classfile::ConstantPool| -> Result<Emit> {
+        Ok(match of {
+            Of::None => emit.op(op::ACONST_NULL),
+            Of::This => emit.load(0),
+            Of::Local(local) => emit.load(local),
+            Of::Index(local) => emit.load_int(local),
+            Of::Thread => {
+                let index = pool.add_method_ref("java/lang/Thread", "currentThread", "()Ljava/lang/Thread;")?;
+                emit.indexed(op::INVOKESTATIC, index)
+            }
+            Of::Field(field, descriptor) => {
+                let index = pool.add_field_ref(&name, field, descriptor)?;
+                emit.load(0).indexed(op::GETFIELD, index)
+            }
+        })
+    };
+    let emit = load(Emit::new(), found.object, pool)?;
+    let (emit, descriptor) = if found.effect == Effect::UnlockStamp {
+        (emit.ops(&[op::LLOAD, 1]), "(Ljava/lang/Object;JI)V")
+    } else if matches!(found.argument, Of::Index(_)) {
+        (load(emit, found.argument, pool)?, "(Ljava/lang/Object;II)V")
+    } else {
+        (
+            load(emit, found.argument, pool)?,
+            "(Ljava/lang/Object;Ljava/lang/Object;I)V",
+        )
+    };
+    edit.insert_at_entry(&emit.int(number, pool)?.call("in", descriptor, pool)?.bytes);
+
+    let result = parse_method_descriptor(method.descriptor.as_bytes())?.result;
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        let (copy, descriptor) = match instruction.opcode {
+            op::IRETURN => (Emit::new().op(op::DUP), "(II)V"),
+            op::LRETURN => (Emit::new().op(op::DUP2), "(JI)V"),
+            op::ARETURN => (Emit::new().op(op::DUP), "(Ljava/lang/Object;I)V"),
+            op::FRETURN | op::DRETURN | op::RETURN => (Emit::new(), "(I)V"),
+            _ => continue,
+        };
+        let emit = copy.int(number, pool)?.call("out", descriptor, pool)?;
+        edit.insert_before(instruction.pc, &emit.bytes);
+    }
+    debug_assert!(result.is_none_or(|result: FieldType<'_>| result.slots() > 0));
+    let handler = Emit::new()
+        .op(op::DUP)
+        .int(number, pool)?
+        .call("outThrown", "(Ljava/lang/Throwable;I)V", pool)?;
+    edit.add_catch_all(0, code.code.len() as u32, &handler.op(op::ATHROW).bytes);
+    cx.apply(class, method.index, &edit, code)
+}
+
+/// Rewrites a collection: its fields and arrays, its monitors, and its birth.
+pub fn rewrite_collection(cx: &mut Context<'_>, class: &mut ClassFile) -> Result<()> {
+    for mut method in methods(class)? {
+        if method.name == "<clinit>" {
+            continue;
+        }
+        collection_method(cx, class, &mut method)?;
+    }
+    Ok(())
+}
+
+fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut MethodContext) -> Result<()> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(());
+    };
+    let lines = Lines::of(class, &code);
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let start = match method.name.as_str() {
+        "<init>" => match super_call_pc(&code, &class.pool) {
+            Some(pc) => pc + 3,
+            None => {
+                cx.leave_alone("a constructor whose super call cannot be told");
+                return Ok(());
+            }
+        },
+        _ => 0,
+    };
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        let pc = instruction.pc;
+        if pc < start {
+            if pc + 3 == start && cx.is_root() && instruction.opcode == op::INVOKESPECIAL {
+                born(cx, class, &mut edit, pc, instruction.operand)?;
+            }
+            continue;
+        }
+        match (instruction.opcode, instruction.operand) {
+            (op::GETFIELD | op::PUTFIELD, Operand::Field(index)) => {
+                collection_field(cx, class, method, &lines, &mut edit, pc, instruction.opcode, index)?;
+            }
+            (op::AALOAD | op::AASTORE, _) => {
+                let id = cx.method_id(method);
+                let what = SiteKind::Element("[Ljava/lang/Object;".to_string());
+                let site = Site {
+                    method: id,
+                    bci: pc,
+                    line: lines.at(pc),
+                    what,
+                };
+                let Some(site) = cx.state.registry.site(site) else {
+                    continue;
+                };
+                let pool = &mut class.pool;
+                let (copy, hook): (&[u8], _) = if instruction.opcode == op::AALOAD {
+                    (&[op::DUP2], "jaget")
+                } else {
+                    (&[op::DUP_X2, op::POP, op::DUP2_X1], "japut")
+                };
+                let emit = gate(cx, site.0 as i32, pool)?
+                    .ops(copy)
+                    .int(site.0 as i32, pool)?
+                    .call(hook, "(Ljava/lang/Object;II)V", pool)?;
+                edit.insert_before(pc, &emit.bytes);
+            }
+            (op::MONITORENTER, _) => {
+                let id = cx.method_id(method);
+                let site = Site {
+                    method: id,
+                    bci: pc,
+                    line: lines.at(pc),
+                    what: SiteKind::Lock,
+                };
+                let Some(site) = cx.state.registry.site(site) else {
+                    continue;
+                };
+                let pool = &mut class.pool;
+                let before = gate(cx, site.0 as i32, pool)?.op(op::DUP);
+                let after = Emit::new()
+                    .int(site.0 as i32, pool)?
+                    .call("jacquired", "(Ljava/lang/Object;I)V", pool)?;
+                edit.insert_before(pc, &before.bytes);
+                edit.insert_after(pc, &after.bytes);
+            }
+            (op::MONITOREXIT, _) => {
+                let id = cx.method_id(method);
+                let site = Site {
+                    method: id,
+                    bci: pc,
+                    line: lines.at(pc),
+                    what: SiteKind::Lock,
+                };
+                let Some(site) = cx.state.registry.site(site) else {
+                    continue;
+                };
+                let pool = &mut class.pool;
+                let emit = Emit::new().op(op::DUP).int(site.0 as i32, pool)?.call(
+                    "jreleasing",
+                    "(Ljava/lang/Object;I)V",
+                    pool,
+                )?;
+                edit.insert_before(pc, &emit.bytes);
+            }
+            _ => {}
+        }
+    }
+    let synchronized = method.access & access::SYNCHRONIZED != 0 && method.access & access::STATIC == 0;
+    if !edit.is_empty() {
+        let done = cx.apply(class, method.index, &edit, code)?;
+        if !done {
+            return Ok(());
+        }
+    }
+    if synchronized && let Some(code) = class.code(&class.methods[method.index])? {
+        let found = Found {
+            effect: Effect::Monitor,
+            object: Of::This,
+            argument: Of::None,
+            state: String::new(),
+            always: false,
+        };
+        hook_model(cx, class, method, &found, Effect::Monitor as i32, code)?;
+    }
+    Ok(())
+}
+
+/// In forced runs: asks before the point.
+fn gate(cx: &Context<'_>, site: i32, pool: &mut ravel_classfile::ConstantPool) -> Result<Emit> {
+    if cx.forcing {
+        Emit::new().int(site, pool)?.call("jpoint", "(I)V", pool)
+    } else {
+        Ok(Emit::new())
+    }
+}
+
+fn born(cx: &Context<'_>, class: &mut ClassFile, edit: &mut CodeEditor, pc: u32, operand: Operand<'_>) -> Result<()> {
+    let Operand::Method(index) = operand else { return Ok(()) };
+    if decode_modified_utf8(class.pool.member_ref(index)?.class) != cx.superclass.as_str() {
+        return Ok(());
+    }
+    let pool = &mut class.pool;
+    let word = pool.add_field_ref(&cx.name, WORD, "J")?;
+    let emit = Emit::new()
+        .load(0)
+        .call("jborn", "()J", pool)?
+        .indexed(op::PUTFIELD, word);
+    edit.insert_after(pc, &emit.bytes);
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "one point of one method, all of it needed")]
+fn collection_field(
+    cx: &mut Context<'_>,
+    class: &mut ClassFile,
+    method: &mut MethodContext,
+    lines: &Lines,
+    edit: &mut CodeEditor,
+    pc: u32,
+    opcode: u8,
+    index: u16,
+) -> Result<()> {
+    let field = class.pool.member_ref(index)?;
+    let owner = decode_modified_utf8(field.class).into_owned();
+    let name = decode_modified_utf8(field.name).into_owned();
+    let descriptor = decode_modified_utf8(field.descriptor).into_owned();
+    if !cx.filter.has_word(&owner) || name.starts_with("this$") {
+        return Ok(());
+    }
+    if cx
+        .state
+        .registry
+        .field_flags(&owner, &name, &descriptor)
+        .is_some_and(|known| known & flags::FINAL != 0)
+    {
+        return Ok(());
+    }
+    let id = cx.method_id(method);
+    let site = Site {
+        method: id,
+        bci: pc,
+        line: lines.at(pc),
+        what: SiteKind::Unknown,
+    };
+    let Some((site, _)) = cx.state.registry.field_site(site, &owner, &name, &descriptor) else {
+        return Ok(());
+    };
+    let site = site.0 as i32;
+    let pool = &mut class.pool;
+    let wide = matches!(descriptor.as_bytes().first(), Some(b'J' | b'D'));
+    let (copy, hook): (&[u8], _) = match (opcode, wide) {
+        (op::GETFIELD, _) => (&[op::DUP, op::DUP], "jget"),
+        (_, false) => (&[op::DUP2, op::POP, op::DUP], "jput"),
+        (_, true) => (&[op::DUP2_X1, op::POP2, op::DUP_X2, op::DUP], "jput"),
+    };
+    let emit = gate(cx, site, pool)?
+        .ops(copy)
+        .word(&owner, pool)?
+        .int(site, pool)?
+        .call(hook, "(Ljava/lang/Object;JI)V", pool)?;
+    edit.insert_before(pc, &emit.bytes);
+    Ok(())
+}

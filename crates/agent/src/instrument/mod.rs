@@ -1,0 +1,295 @@
+//! Rewrites classes as they are loaded. Only straight-line code is inserted; a method without room for it stays as it is
+//! and is counted.
+
+mod application;
+mod emit;
+mod library;
+
+use std::sync::{Mutex, PoisonError};
+
+use ravel_classfile::{ClassFile, Code, CodeEditor, ErrorKind, Result, access, decode_modified_utf8};
+use ravel_trace::ids::{ClassId, MethodId};
+use ravel_trace::names::{Class, Method};
+use rustc_hash::FxHashMap;
+
+use crate::filter::{Filter, Treatment};
+use crate::registry::{DeclaredField, Registry};
+use emit::WORD;
+
+/// What became of the classes seen so far.
+#[derive(Debug, Default, Clone)]
+pub struct Counts {
+    /// Classes changed.
+    pub instrumented: u64,
+    /// Application classes among them.
+    pub application: u64,
+    /// Classes left as they were, per reason.
+    pub skipped: FxHashMap<String, u64>,
+    /// Classes that could not be changed, per reason.
+    pub failed: FxHashMap<String, u64>,
+    /// Methods left alone in changed classes, per reason.
+    pub left_alone: FxHashMap<String, u64>,
+}
+
+/// Rewrites classes.
+pub struct Instrumenter {
+    filter: Filter,
+    forcing: bool,
+    state: Mutex<State>,
+}
+
+/// What all classes share.
+pub(crate) struct State {
+    pub registry: Registry,
+    pub counts: Counts,
+}
+
+/// What one class needs while it is rewritten.
+pub(crate) struct Context<'a> {
+    pub filter: &'a Filter,
+    pub state: &'a mut State,
+    pub forcing: bool,
+    pub class: ClassId,
+    pub name: String,
+    pub superclass: String,
+}
+
+/// One method while it is rewritten.
+pub(crate) struct MethodContext {
+    pub index: usize,
+    pub name: String,
+    pub descriptor: String,
+    pub access: u16,
+    pub id: Option<MethodId>,
+}
+
+impl Instrumenter {
+    /// With these rules and ids.
+    pub fn new(filter: Filter, registry: Registry, forcing: bool) -> Self {
+        Instrumenter {
+            filter,
+            forcing,
+            state: Mutex::new(State {
+                registry,
+                counts: Counts::default(),
+            }),
+        }
+    }
+
+    /// The counts so far.
+    pub fn counts(&self) -> Counts {
+        self.lock().counts.clone()
+    }
+
+    /// Sites made so far.
+    pub fn site_count(&self) -> usize {
+        self.lock().registry.site_count()
+    }
+
+    /// Whether instances of this class (internal name) carry a word that the class itself declares.
+    pub fn declares_word(&self, name: &str) -> bool {
+        self.filter.has_word(name)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The changed class, or none if it stays as it is.
+    pub fn transform(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+        let treatment = self.filter.treatment(name);
+        if treatment == Treatment::Library && !library::concerns(name) {
+            return None;
+        }
+        let mut state = self.lock();
+        if let Treatment::Skip(reason) = treatment {
+            *state.counts.skipped.entry(reason.to_string()).or_default() += 1;
+            return None;
+        }
+        match self.rewrite(&mut state, name, bytes, treatment) {
+            Ok(Some(new)) => {
+                state.counts.instrumented += 1;
+                if treatment == Treatment::Application {
+                    state.counts.application += 1;
+                }
+                Some(new)
+            }
+            Ok(None) => {
+                *state.counts.skipped.entry("nothing to record".to_string()).or_default() += 1;
+                None
+            }
+            Err(error) => {
+                *state
+                    .counts
+                    .failed
+                    .entry(format!("{}: {error}", name.replace('/', ".")))
+                    .or_default() += 1;
+                None
+            }
+        }
+    }
+
+    fn rewrite(&self, state: &mut State, name: &str, bytes: &[u8], treatment: Treatment) -> Result<Option<Vec<u8>>> {
+        let mut class = ClassFile::parse(bytes)?;
+        let superclass = class
+            .super_name()?
+            .map(|name| decode_modified_utf8(name).into_owned())
+            .unwrap_or_default();
+        let mut cx = Context {
+            filter: &self.filter,
+            state,
+            forcing: self.forcing,
+            class: ClassId(0),
+            name: name.to_string(),
+            superclass,
+        };
+        let changed = match treatment {
+            Treatment::Application | Treatment::Collection => {
+                cx.class = declare(&mut cx, &class)?;
+                add_word(&cx, &mut class)?;
+                if treatment == Treatment::Application {
+                    application::rewrite(&mut cx, &mut class)?;
+                } else {
+                    library::rewrite_collection(&mut cx, &mut class)?;
+                }
+                true
+            }
+            _ => library::rewrite(&mut cx, &mut class)?,
+        };
+        if changed { class.write().map(Some) } else { Ok(None) }
+    }
+}
+
+/// Tells the registry what the class is.
+fn declare(cx: &mut Context<'_>, class: &ClassFile) -> Result<ClassId> {
+    let mut fields = Vec::with_capacity(class.fields.len());
+    for field in &class.fields {
+        fields.push(DeclaredField {
+            name: decode_modified_utf8(class.member_name(field)?).into_owned(),
+            descriptor: decode_modified_utf8(class.member_descriptor(field)?).into_owned(),
+            flags: field.access,
+            annotations: Vec::new(),
+        });
+    }
+    let file = match class.attribute("SourceFile") {
+        Some(attribute) => match attribute.info.as_slice() {
+            [high, low] => class.pool.text(u16::from_be_bytes([*high, *low]))?.into_owned(),
+            _ => String::new(),
+        },
+        None => String::new(),
+    };
+    let described = Class {
+        name: cx.name.replace('/', "."),
+        superclass: cx.superclass.replace('/', "."),
+        file,
+        flags: class.access,
+        annotations: Vec::new(),
+    };
+    Ok(cx
+        .state
+        .registry
+        .load_class(&cx.name, &cx.superclass, described, fields))
+}
+
+/// Gives instances their word, unless a superclass has given it already.
+fn add_word(cx: &Context<'_>, class: &mut ClassFile) -> Result<()> {
+    if class.is(access::INTERFACE) || cx.filter.has_word(&cx.superclass) {
+        return Ok(());
+    }
+    class.add_field(access::PUBLIC | access::TRANSIENT | access::SYNTHETIC, WORD, "J")?;
+    Ok(())
+}
+
+impl Context<'_> {
+    /// Whether this class is the one that declares the word.
+    pub fn is_root(&self) -> bool {
+        !self.filter.has_word(&self.superclass)
+    }
+
+    /// The id of the method, defined when first asked for.
+    pub fn method_id(&mut self, method: &mut MethodContext) -> MethodId {
+        if let Some(id) = method.id {
+            return id;
+        }
+        let id = self.state.registry.method(Method {
+            class: self.class,
+            name: method.name.clone(),
+            descriptor: method.descriptor.clone(),
+            flags: method.access,
+            annotations: Vec::new(),
+        });
+        method.id = Some(id);
+        id
+    }
+
+    /// Puts the edited code back, or counts why it cannot be.
+    pub fn apply(&mut self, class: &mut ClassFile, index: usize, edit: &CodeEditor, mut code: Code) -> Result<bool> {
+        match edit.apply(&mut code, &mut class.pool, class.major) {
+            Ok(_) => {
+                class.set_code(index, &code)?;
+                Ok(true)
+            }
+            Err(error) => match error.kind {
+                ErrorKind::CodeTooLarge(_) => {
+                    self.leave_alone("more than 64 KB of code");
+                    Ok(false)
+                }
+                ErrorKind::BranchOutOfRange(_) => {
+                    self.leave_alone("a branch over more than 32 KB");
+                    Ok(false)
+                }
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Counts a method that stays as it is.
+    pub fn leave_alone(&mut self, reason: &str) {
+        *self.state.counts.left_alone.entry(reason.to_string()).or_default() += 1;
+    }
+}
+
+/// The methods of a class that have code.
+pub(crate) fn methods(class: &ClassFile) -> Result<Vec<MethodContext>> {
+    let mut found = Vec::with_capacity(class.methods.len());
+    for (index, method) in class.methods.iter().enumerate() {
+        if method.is(access::NATIVE) || method.is(access::ABSTRACT) {
+            continue;
+        }
+        found.push(MethodContext {
+            index,
+            name: decode_modified_utf8(class.member_name(method)?).into_owned(),
+            descriptor: decode_modified_utf8(class.member_descriptor(method)?).into_owned(),
+            access: method.access,
+            id: None,
+        });
+    }
+    Ok(found)
+}
+
+/// Source lines of a method, by bytecode index.
+pub(crate) struct Lines(Vec<(u16, u16)>);
+
+impl Lines {
+    pub fn of(class: &ClassFile, code: &Code) -> Lines {
+        let mut lines = Vec::new();
+        if let Some(table) = code.attribute(&class.pool, "LineNumberTable") {
+            for entry in table.info.get(2..).unwrap_or_default().chunks_exact(4) {
+                lines.push((
+                    u16::from_be_bytes([entry[0], entry[1]]),
+                    u16::from_be_bytes([entry[2], entry[3]]),
+                ));
+            }
+        }
+        lines.sort_unstable();
+        Lines(lines)
+    }
+
+    pub fn at(&self, pc: u32) -> u32 {
+        let after = self.0.partition_point(|(start, _)| u32::from(*start) <= pc);
+        after
+            .checked_sub(1)
+            .and_then(|i| self.0.get(i))
+            .map_or(0, |(_, line)| u32::from(*line))
+    }
+}

@@ -1,0 +1,258 @@
+//! The few questions that the agent asks the JVM, through JNI and JVMTI.
+
+use std::ffi::{CStr, CString, c_char};
+
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jobject};
+use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiError, jvmtiInterface_1_, jvmtiThreadInfo};
+
+use crate::agent::Agent;
+
+/// JVMTI 1.2, which every JVM since 6 has.
+const JVMTI_VERSION_1_2: jint = 0x3001_0200;
+
+/// The JVMTI environment of this agent; usable from any thread.
+#[derive(Clone, Copy)]
+pub struct Jvmti(pub *mut jvmtiEnv);
+
+// SAFETY: JVMTI environments may be used by any thread.
+unsafe impl Send for Jvmti {}
+// SAFETY: as above.
+unsafe impl Sync for Jvmti {}
+
+impl Jvmti {
+    /// The environment of a JVM.
+    pub fn of(vm: *mut JavaVM) -> Result<Jvmti, String> {
+        let mut env: *mut jvmtiEnv = std::ptr::null_mut();
+        // SAFETY: `vm` is the pointer that the JVM gave to `Agent_OnLoad`; `env` has room for the answer.
+        let code = unsafe { ((**vm).GetEnv)(vm, (&raw mut env).cast(), JVMTI_VERSION_1_2) };
+        if code == 0 && !env.is_null() {
+            Ok(Jvmti(env))
+        } else {
+            Err(format!("no JVMTI in this JVM (code {code})"))
+        }
+    }
+
+    /// The table of functions.
+    pub fn functions(&self) -> &jvmtiInterface_1_ {
+        // SAFETY: the environment stays valid until the JVM ends, and so does its table.
+        unsafe { &*(*self.0).functions }
+    }
+
+    /// Gives memory of JVMTI back.
+    pub fn free<T>(&self, memory: *mut T) {
+        if let (false, Some(deallocate)) = (memory.is_null(), self.functions().Deallocate) {
+            // SAFETY: only memory that JVMTI allocated gets here.
+            let _ = unsafe { deallocate(self.0, memory.cast()) };
+        }
+    }
+
+    /// Memory that the JVM will free, filled with `bytes`.
+    pub fn copy(&self, bytes: &[u8]) -> Option<*mut u8> {
+        let mut memory = std::ptr::null_mut();
+        let allocate = self.functions().Allocate?;
+        // SAFETY: `memory` has room for the answer; the copy fits what was asked for.
+        unsafe {
+            if allocate(self.0, bytes.len() as jlong, &raw mut memory) != jvmtiError::NONE {
+                return None;
+            }
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len());
+        }
+        Some(memory)
+    }
+}
+
+/// Dotted name of a class.
+pub fn class_name(jvmti: Jvmti, _env: *mut JNIEnv, class: jclass) -> String {
+    let mut signature: *mut c_char = std::ptr::null_mut();
+    let Some(get) = jvmti.functions().GetClassSignature else {
+        return String::new();
+    };
+    // SAFETY: `class` is a live reference of this call; the generic signature is not asked for.
+    if unsafe { get(jvmti.0, class, &raw mut signature, std::ptr::null_mut()) } != jvmtiError::NONE {
+        return String::new();
+    }
+    // SAFETY: JVMTI gave a NUL-terminated string, freed after the copy.
+    let text = unsafe { CStr::from_ptr(signature) }.to_string_lossy().into_owned();
+    jvmti.free(signature);
+    from_signature(&text)
+}
+
+/// `Lshop/Stock;` is `shop.Stock`, `[I` is `int[]`.
+fn from_signature(signature: &str) -> String {
+    if let Some(element) = signature.strip_prefix('[') {
+        return format!("{}[]", from_signature(element));
+    }
+    match signature {
+        "Z" => "boolean".into(),
+        "B" => "byte".into(),
+        "C" => "char".into(),
+        "S" => "short".into(),
+        "I" => "int".into(),
+        "J" => "long".into(),
+        "F" => "float".into(),
+        "D" => "double".into(),
+        _ => signature
+            .trim_start_matches('L')
+            .trim_end_matches(';')
+            .replace('/', "."),
+    }
+}
+
+/// What a thread is called, whether it is a daemon, and its group's name.
+pub fn thread_info(jvmti: Jvmti, env: *mut JNIEnv, thread: jobject) -> Option<(String, bool)> {
+    let mut info = jvmtiThreadInfo::default();
+    let get = jvmti.functions().GetThreadInfo?;
+    // SAFETY: `thread` is a live reference; `info` has room for the answer.
+    if unsafe { get(jvmti.0, thread, &raw mut info) } != jvmtiError::NONE {
+        return None;
+    }
+    let name = if info.name.is_null() {
+        String::new()
+    } else {
+        // SAFETY: JVMTI gave a NUL-terminated string, freed after the copy.
+        unsafe { CStr::from_ptr(info.name) }.to_string_lossy().into_owned()
+    };
+    jvmti.free(info.name);
+    // SAFETY: the local references of the answer are ours to delete; deleting null is allowed.
+    unsafe {
+        ((**env).DeleteLocalRef)(env, info.thread_group);
+        ((**env).DeleteLocalRef)(env, info.context_class_loader);
+    }
+    Some((name, info.is_daemon != 0))
+}
+
+/// A field of `java.lang.Thread` that the agent added.
+pub fn thread_field(env: *mut JNIEnv, name: &str, descriptor: &str) -> Option<jfieldID> {
+    let (name, descriptor) = (CString::new(name).ok()?, CString::new(descriptor).ok()?);
+    // SAFETY: called on a thread of the JVM with its own environment; strings are NUL-terminated.
+    unsafe {
+        let class = ((**env).FindClass)(env, c"java/lang/Thread".as_ptr());
+        if class.is_null() {
+            clear(env);
+            return None;
+        }
+        let field = ((**env).GetFieldID)(env, class, name.as_ptr(), descriptor.as_ptr());
+        clear(env);
+        ((**env).DeleteLocalRef)(env, class);
+        (!field.is_null()).then_some(field)
+    }
+}
+
+/// Has the helper link itself, while nothing is recorded yet.
+pub fn prepare(env: *mut JNIEnv) -> bool {
+    // SAFETY: called on a thread of a live JVM; every result is checked before use.
+    unsafe {
+        let class = ((**env).FindClass)(env, c"java/lang/Ravel".as_ptr());
+        if class.is_null() {
+            clear(env);
+            return false;
+        }
+        let method = ((**env).GetStaticMethodID)(env, class, c"prepare".as_ptr(), c"()V".as_ptr());
+        if method.is_null() {
+            clear(env);
+            return false;
+        }
+        ((**env).CallStaticVoidMethodA)(env, class, method, std::ptr::null());
+        let failed = ((**env).ExceptionCheck)(env) != 0;
+        if failed {
+            ((**env).ExceptionDescribe)(env);
+            clear(env);
+        }
+        ((**env).DeleteLocalRef)(env, class);
+        !failed
+    }
+}
+
+/// Forgets a pending exception of a call that may fail.
+fn clear(env: *mut JNIEnv) {
+    // SAFETY: allowed at any time on a thread of the JVM.
+    unsafe { ((**env).ExceptionClear)(env) }
+}
+
+/// The address of a thread's block, 0 if it has none.
+pub fn block_of(env: *mut JNIEnv, agent: &Agent, thread: jobject) -> jlong {
+    let Some(fields) = agent.thread_fields.get() else {
+        return 0;
+    };
+    if thread.is_null() {
+        return 0;
+    }
+    // SAFETY: the field is a long of `Thread`, and `thread` is one.
+    unsafe { ((**env).GetLongField)(env, thread, fields.block) }
+}
+
+/// Gives a thread its block.
+pub fn set_block(env: *mut JNIEnv, agent: &Agent, thread: jobject, block: jlong) {
+    if let Some(fields) = agent.thread_fields.get() {
+        // SAFETY: the field is a long of `Thread`, and `thread` is one.
+        unsafe { ((**env).SetLongField)(env, thread, fields.block, block) }
+    }
+}
+
+/// Gives a thread its cache of arrays; the other way, in Java, is for threads that Java code starts.
+pub fn set_caches(env: *mut JNIEnv, agent: &Agent, thread: jobject) -> bool {
+    let Some(fields) = agent.thread_fields.get() else {
+        return false;
+    };
+    // SAFETY: called in a live JVM on one of its threads; references are checked before use and deleted after.
+    unsafe {
+        let class = ((**env).FindClass)(env, c"java/lang/Object".as_ptr());
+        let arrays = ((**env).NewObjectArray)(env, 32, class, std::ptr::null_mut());
+        let words = ((**env).NewLongArray)(env, 32);
+        clear(env);
+        if class.is_null() || arrays.is_null() || words.is_null() {
+            return false;
+        }
+        ((**env).SetObjectField)(env, thread, fields.arrays, arrays);
+        ((**env).SetObjectField)(env, thread, fields.words, words);
+        for reference in [class, arrays, words] {
+            ((**env).DeleteLocalRef)(env, reference);
+        }
+    }
+    true
+}
+
+/// Class and message of an exception, as `toString` gives them; only the class if that fails.
+pub fn describe(jvmti: Jvmti, env: *mut JNIEnv, exception: jobject) -> String {
+    // SAFETY: `exception` is a live reference; every result is checked before use, and pending exceptions are cleared.
+    unsafe {
+        let class = ((**env).GetObjectClass)(env, exception);
+        let name = class_name(jvmti, env, class);
+        let method = ((**env).GetMethodID)(env, class, c"getMessage".as_ptr(), c"()Ljava/lang/String;".as_ptr());
+        ((**env).DeleteLocalRef)(env, class);
+        if method.is_null() {
+            clear(env);
+            return name;
+        }
+        let message = ((**env).CallObjectMethodA)(env, exception, method, std::ptr::null());
+        if ((**env).ExceptionCheck)(env) != 0 || message.is_null() {
+            clear(env);
+            return name;
+        }
+        let text = ((**env).GetStringUTFChars)(env, message, std::ptr::null_mut());
+        if text.is_null() {
+            clear(env);
+            return name;
+        }
+        let words = CStr::from_ptr(text).to_string_lossy().into_owned();
+        ((**env).ReleaseStringUTFChars)(env, message, text);
+        ((**env).DeleteLocalRef)(env, message);
+        format!("{name}: {words}")
+    }
+}
+
+/// A system property.
+pub fn property(jvmti: Jvmti, name: &CStr) -> String {
+    let mut value: *mut c_char = std::ptr::null_mut();
+    let Some(get) = jvmti.functions().GetSystemProperty else {
+        return String::new();
+    };
+    // SAFETY: `value` has room for the answer; the name is NUL-terminated.
+    if unsafe { get(jvmti.0, name.as_ptr(), &raw mut value) } != jvmtiError::NONE || value.is_null() {
+        return String::new();
+    }
+    // SAFETY: JVMTI gave a NUL-terminated string, freed after the copy.
+    let text = unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned();
+    jvmti.free(value);
+    text
+}

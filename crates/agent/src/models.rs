@@ -1,0 +1,605 @@
+//! What methods of the JDK mean: a table, one line a method. The agent puts a call of `Ravel.in` at the method's start and
+//! of `Ravel.out` at each end; what happens inside is hidden, except application code that it calls back.
+//!
+//! To add a model: a line here, and a subject in `subjects/events` that shows its events.
+
+/// What a method does, as `Ravel.java` numbers it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Effect {
+    /// Has got the lock when it returns.
+    Lock = 1,
+    /// Has got the lock if it returns true (or a stamp other than 0).
+    TryLock = 2,
+    /// Gives the lock up.
+    Unlock = 3,
+    /// Has got a shared hold when it returns.
+    LockShared = 4,
+    /// Has got a shared hold if it returns true (or a stamp other than 0).
+    TryLockShared = 5,
+    /// Gives a shared hold up.
+    UnlockShared = 6,
+    /// Waits on a condition: gives the lock up and takes it back.
+    Await = 7,
+    /// Wakes one waiter.
+    Signal = 8,
+    /// Wakes all waiters.
+    SignalAll = 9,
+    /// Release half at the start.
+    Send = 10,
+    /// Acquire half at the end.
+    Receive = 11,
+    /// Acquire half at the end if the result is true, positive or not null.
+    ReceiveIf = 12,
+    /// Release half at the start, acquire half at the end.
+    Barrier = 13,
+    /// Reads the object's value.
+    Get = 15,
+    /// Writes the object's value.
+    Set = 16,
+    /// Reads and writes the object's value in one step.
+    Update = 17,
+    /// The same if it returns true, else reads.
+    CompareAndSet = 18,
+    /// Reads the entry of the argument.
+    MapGet = 19,
+    /// Writes the entry of the argument; one more if it returns null.
+    MapPut = 20,
+    /// Writes the entry if it returns null, else reads it.
+    MapPutIfAbsent = 21,
+    /// Removes the entry if the result says so, else reads it.
+    MapRemove = 22,
+    /// Hands the argument over to whoever takes it.
+    QueuePut = 23,
+    /// Takes what was handed over.
+    QueueTake = 24,
+    /// Looks at what was handed over.
+    QueueLook = 25,
+    /// Reads the whole state.
+    StateRead = 26,
+    /// Changes the whole state.
+    StateUpdate = 27,
+    /// Runs a task: acquire half at the start, release half at the end; nothing is hidden.
+    Run = 29,
+    /// Computes the entry of the argument anew.
+    MapCompute = 30,
+    /// Writes the entry if the result says so, else reads it.
+    MapReplaceIf = 31,
+    /// Writes the entry of the argument.
+    MapUpdate = 38,
+    /// Means nothing, and nothing inside it counts.
+    Hide = 32,
+    /// Gives up the lock that the stamp says.
+    UnlockStamp = 33,
+    /// Release half of the argument at the start.
+    SendArgument = 34,
+    /// Acquire half of the result at the end.
+    ReceiveResult = 35,
+    /// Acquire half at the start.
+    ReceiveFirst = 36,
+    /// A synchronized method of a collection.
+    Monitor = 37,
+}
+
+/// Which object a model speaks of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Of {
+    /// Nothing.
+    None,
+    /// `this`.
+    This,
+    /// A field of `this`: name and descriptor.
+    Field(&'static str, &'static str),
+    /// A parameter: the local variable that holds it.
+    Local(u8),
+    /// An index: the local variable that holds the `int`.
+    Index(u8),
+    /// The thread that calls.
+    Thread,
+}
+
+/// A line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// Internal name of the class.
+    pub class: &'static str,
+    /// The methods of that name.
+    pub method: &'static str,
+    /// The descriptor's parameters, `(I)`; empty for all methods of the name.
+    pub parameters: &'static str,
+    /// What it does.
+    pub effect: Effect,
+    /// To what.
+    pub object: Of,
+    /// The key, element or task concerned.
+    pub argument: Of,
+    /// The name of the state it reads or writes; empty if none.
+    pub state: &'static str,
+    /// Whether it counts in threads that run no application code at the time (workers of a pool).
+    pub always: bool,
+}
+
+const fn m(class: &'static str, method: &'static str, effect: Effect) -> Model {
+    Model {
+        class,
+        method,
+        parameters: "",
+        effect,
+        object: Of::This,
+        argument: Of::None,
+        state: "",
+        always: false,
+    }
+}
+
+impl Model {
+    const fn with(mut self, parameters: &'static str) -> Model {
+        self.parameters = parameters;
+        self
+    }
+    const fn of(mut self, object: Of) -> Model {
+        self.object = object;
+        self
+    }
+    const fn arg(mut self, local: u8) -> Model {
+        self.argument = Of::Local(local);
+        self
+    }
+    const fn state(mut self, state: &'static str) -> Model {
+        self.state = state;
+        self
+    }
+    const fn always(mut self) -> Model {
+        self.always = true;
+        self
+    }
+}
+
+const SYNC: Of = Of::Field("sync", "Ljava/util/concurrent/locks/ReentrantLock$Sync;");
+const RW_SYNC: Of = Of::Field("sync", "Ljava/util/concurrent/locks/ReentrantReadWriteLock$Sync;");
+const CONDITION: Of = Of::Field("this$0", "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer;");
+const LONG_CONDITION: Of = Of::Field("this$0", "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer;");
+
+const LOCK: &str = "java/util/concurrent/locks/ReentrantLock";
+const READ: &str = "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock";
+const WRITE: &str = "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock";
+const STAMPED: &str = "java/util/concurrent/locks/StampedLock";
+const COND: &str = "java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject";
+const LONG_COND: &str = "java/util/concurrent/locks/AbstractQueuedLongSynchronizer$ConditionObject";
+const SEMAPHORE: &str = "java/util/concurrent/Semaphore";
+const LATCH: &str = "java/util/concurrent/CountDownLatch";
+const CYCLIC: &str = "java/util/concurrent/CyclicBarrier";
+const PHASER: &str = "java/util/concurrent/Phaser";
+const EXCHANGER: &str = "java/util/concurrent/Exchanger";
+const FUTURE_TASK: &str = "java/util/concurrent/FutureTask";
+const COMPLETABLE: &str = "java/util/concurrent/CompletableFuture";
+const POOL: &str = "java/util/concurrent/ThreadPoolExecutor";
+const FJ_TASK: &str = "java/util/concurrent/ForkJoinTask";
+const FJ_POOL: &str = "java/util/concurrent/ForkJoinPool";
+const SUPPORT: &str = "java/util/concurrent/locks/LockSupport";
+const CHM: &str = "java/util/concurrent/ConcurrentHashMap";
+const CSLM: &str = "java/util/concurrent/ConcurrentSkipListMap";
+const COWA: &str = "java/util/concurrent/CopyOnWriteArrayList";
+const THREAD: &str = "java/lang/Thread";
+
+use Effect::*;
+
+/// The table.
+pub const MODELS: &[Model] = &[
+    // Locks.
+    m(LOCK, "lock", Lock).of(SYNC),
+    m(LOCK, "lockInterruptibly", Lock).of(SYNC),
+    m(LOCK, "tryLock", TryLock).of(SYNC),
+    m(LOCK, "unlock", Unlock).of(SYNC),
+    m(READ, "lock", LockShared).of(RW_SYNC),
+    m(READ, "lockInterruptibly", LockShared).of(RW_SYNC),
+    m(READ, "tryLock", TryLockShared).of(RW_SYNC),
+    m(READ, "unlock", UnlockShared).of(RW_SYNC),
+    m(WRITE, "lock", Lock).of(RW_SYNC),
+    m(WRITE, "lockInterruptibly", Lock).of(RW_SYNC),
+    m(WRITE, "tryLock", TryLock).of(RW_SYNC),
+    m(WRITE, "unlock", Unlock).of(RW_SYNC),
+    m(STAMPED, "writeLock", Lock),
+    m(STAMPED, "writeLockInterruptibly", Lock),
+    m(STAMPED, "tryWriteLock", TryLock),
+    m(STAMPED, "unlockWrite", Unlock),
+    m(STAMPED, "readLock", LockShared),
+    m(STAMPED, "readLockInterruptibly", LockShared),
+    m(STAMPED, "tryReadLock", TryLockShared),
+    m(STAMPED, "unlockRead", UnlockShared),
+    m(STAMPED, "unlock", UnlockStamp).arg(1),
+    m(STAMPED, "tryConvertToWriteLock", TryLock),
+    m(STAMPED, "validate", ReceiveIf),
+    // Conditions: the lock is the synchroniser that the condition belongs to.
+    m(COND, "await", Await).of(CONDITION),
+    m(COND, "awaitUninterruptibly", Await).of(CONDITION),
+    m(COND, "awaitNanos", Await).of(CONDITION),
+    m(COND, "awaitUntil", Await).of(CONDITION),
+    m(COND, "signal", Signal).of(CONDITION),
+    m(COND, "signalAll", SignalAll).of(CONDITION),
+    m(LONG_COND, "await", Await).of(LONG_CONDITION),
+    m(LONG_COND, "awaitUninterruptibly", Await).of(LONG_CONDITION),
+    m(LONG_COND, "awaitNanos", Await).of(LONG_CONDITION),
+    m(LONG_COND, "signal", Signal).of(LONG_CONDITION),
+    m(LONG_COND, "signalAll", SignalAll).of(LONG_CONDITION),
+    // Synchronisers.
+    m(SEMAPHORE, "acquire", Receive),
+    m(SEMAPHORE, "acquireUninterruptibly", Receive),
+    m(SEMAPHORE, "tryAcquire", ReceiveIf),
+    m(SEMAPHORE, "drainPermits", ReceiveIf),
+    m(SEMAPHORE, "release", Send),
+    m(LATCH, "await", Receive).with("()"),
+    m(LATCH, "await", ReceiveIf).with("(JLjava/util/concurrent/TimeUnit;)"),
+    m(LATCH, "countDown", Send),
+    m(LATCH, "getCount", Receive),
+    m(CYCLIC, "await", Barrier),
+    m(PHASER, "arrive", Send),
+    m(PHASER, "arriveAndDeregister", Send),
+    m(PHASER, "arriveAndAwaitAdvance", Barrier),
+    m(PHASER, "awaitAdvance", Receive),
+    m(PHASER, "awaitAdvanceInterruptibly", Receive),
+    m(EXCHANGER, "exchange", Barrier),
+    m(SUPPORT, "unpark", SendArgument).of(Of::None).arg(0),
+    m(SUPPORT, "park", Receive).of(Of::Thread),
+    m(SUPPORT, "parkNanos", Receive).of(Of::Thread),
+    m(SUPPORT, "parkUntil", Receive).of(Of::Thread),
+    m(THREAD, "interrupt", Send),
+    m(THREAD, "isInterrupted", ReceiveIf).with("()"),
+    m(THREAD, "interrupted", ReceiveIf).of(Of::Thread),
+    // Tasks and futures.
+    m(POOL, "execute", SendArgument).of(Of::None).arg(1).always(),
+    m(FUTURE_TASK, "set", Send).always(),
+    m(FUTURE_TASK, "setException", Send).always(),
+    m(FUTURE_TASK, "cancel", Send),
+    m(FUTURE_TASK, "get", Receive),
+    m(FUTURE_TASK, "isDone", ReceiveIf),
+    m(FJ_TASK, "fork", Send).always(),
+    m(FJ_TASK, "doExec", Run).always(),
+    m(FJ_TASK, "join", Receive),
+    m(FJ_TASK, "get", Receive),
+    m(FJ_TASK, "invoke", Receive),
+    m(FJ_POOL, "execute", SendArgument).of(Of::None).arg(1).always(),
+    m(FJ_POOL, "submit", SendArgument).of(Of::None).arg(1).always(),
+    m(FJ_POOL, "invoke", SendArgument).of(Of::None).arg(1).always(),
+    m(FJ_POOL, "externalSubmit", SendArgument).of(Of::None).arg(1).always(),
+    m(FJ_POOL, "poolSubmit", SendArgument).of(Of::None).arg(2).always(),
+    m(COMPLETABLE, "completeNull", Send).always(),
+    m(COMPLETABLE, "completeValue", Send).always(),
+    m(COMPLETABLE, "completeThrowable", Send).always(),
+    m(COMPLETABLE, "encodeNil", Send).always(),
+    m(COMPLETABLE, "completeRelay", Send).always(),
+    m(COMPLETABLE, "internalComplete", Send).always(),
+    m(COMPLETABLE, "get", Receive),
+    m(COMPLETABLE, "join", Receive),
+    m(COMPLETABLE, "getNow", Receive),
+    m(COMPLETABLE, "isDone", ReceiveIf),
+    m("java/util/Timer", "sched", SendArgument).of(Of::None).arg(1),
+    m("java/util/TaskQueue", "getMin", ReceiveResult).of(Of::None).always(),
+    // Maps.
+    m(CHM, "get", MapGet).arg(1).state("entry"),
+    m(CHM, "getOrDefault", MapGet).arg(1).state("entry"),
+    m(CHM, "containsKey", MapGet).arg(1).state("entry"),
+    m(CHM, "put", MapPut).arg(1).state("entry"),
+    m(CHM, "putIfAbsent", MapPutIfAbsent).arg(1).state("entry"),
+    m(CHM, "remove", MapRemove).arg(1).state("entry"),
+    m(CHM, "replace", MapReplaceIf).arg(1).state("entry"),
+    m(CHM, "compute", MapCompute).arg(1).state("entry"),
+    m(CHM, "computeIfAbsent", MapCompute).arg(1).state("entry"),
+    m(CHM, "computeIfPresent", MapCompute).arg(1).state("entry"),
+    m(CHM, "merge", MapCompute).arg(1).state("entry"),
+    m(CHM, "size", StateRead).state("size"),
+    m(CHM, "isEmpty", StateRead).state("size"),
+    m(CHM, "mappingCount", StateRead).state("size"),
+    m(CHM, "clear", StateUpdate).state("size"),
+    m(CSLM, "get", MapGet).arg(1).state("entry"),
+    m(CSLM, "getOrDefault", MapGet).arg(1).state("entry"),
+    m(CSLM, "containsKey", MapGet).arg(1).state("entry"),
+    m(CSLM, "put", MapPut).arg(1).state("entry"),
+    m(CSLM, "putIfAbsent", MapPutIfAbsent).arg(1).state("entry"),
+    m(CSLM, "remove", MapRemove).arg(1).state("entry"),
+    m(CSLM, "replace", MapReplaceIf).arg(1).state("entry"),
+    m(CSLM, "compute", MapCompute).arg(1).state("entry"),
+    m(CSLM, "computeIfAbsent", MapCompute).arg(1).state("entry"),
+    m(CSLM, "computeIfPresent", MapCompute).arg(1).state("entry"),
+    m(CSLM, "merge", MapCompute).arg(1).state("entry"),
+    m(CSLM, "size", StateRead).state("size"),
+    m(CSLM, "isEmpty", StateRead).state("size"),
+    m(CSLM, "clear", StateUpdate).state("size"),
+    // Lists that copy on write.
+    m(COWA, "get", StateRead).state("state"),
+    m(COWA, "size", StateRead).state("state"),
+    m(COWA, "isEmpty", StateRead).state("state"),
+    m(COWA, "contains", StateRead).state("state"),
+    m(COWA, "indexOf", StateRead)
+        .with("(Ljava/lang/Object;)")
+        .state("state"),
+    m(COWA, "iterator", StateRead).state("state"),
+    m(COWA, "listIterator", StateRead).state("state"),
+    m(COWA, "toArray", StateRead).state("state"),
+    m(COWA, "forEach", StateRead).state("state"),
+    m(COWA, "add", StateUpdate).state("state"),
+    m(COWA, "addIfAbsent", StateUpdate)
+        .with("(Ljava/lang/Object;)")
+        .state("state"),
+    m(COWA, "addAll", StateUpdate).state("state"),
+    m(COWA, "addAllAbsent", StateUpdate).state("state"),
+    m(COWA, "set", StateUpdate).state("state"),
+    m(COWA, "remove", StateUpdate).state("state"),
+    m(COWA, "removeIf", StateUpdate).state("state"),
+    m(COWA, "removeAll", StateUpdate).state("state"),
+    m(COWA, "retainAll", StateUpdate).state("state"),
+    m(COWA, "replaceAll", StateUpdate).state("state"),
+    m(COWA, "sort", StateUpdate).state("state"),
+    m(COWA, "clear", StateUpdate).state("state"),
+    // Class loading and linking happen in whichever thread comes first, and are not the program's.
+    m("java/lang/ClassLoader", "loadClass", Hide).of(Of::None),
+    m("jdk/internal/loader/BuiltinClassLoader", "loadClassOrNull", Hide).of(Of::None),
+    m("jdk/internal/loader/BuiltinClassLoader", "loadClass", Hide).of(Of::None),
+    m("java/lang/invoke/MethodHandleNatives", "linkCallSite", Hide).of(Of::None),
+    m("java/lang/invoke/MethodHandleNatives", "linkMethod", Hide).of(Of::None),
+    m("java/lang/invoke/MethodHandleNatives", "linkMethodHandleConstant", Hide).of(Of::None),
+    m("java/lang/invoke/MethodHandleNatives", "linkDynamicConstant", Hide).of(Of::None),
+    m("java/lang/invoke/MethodHandleNatives", "findMethodHandleType", Hide).of(Of::None),
+];
+
+const QUEUES: &[&str] = &[
+    "ArrayBlockingQueue",
+    "LinkedBlockingQueue",
+    "LinkedBlockingDeque",
+    "PriorityBlockingQueue",
+    "SynchronousQueue",
+    "LinkedTransferQueue",
+    "DelayQueue",
+    "ConcurrentLinkedQueue",
+    "ConcurrentLinkedDeque",
+    "ScheduledThreadPoolExecutor$DelayedWorkQueue",
+];
+
+/// Methods of queues; `x` is the element. Where one calls another, only the outer one counts.
+const QUEUE_METHODS: &[(&str, &str, Effect)] = &[
+    ("add", "", QueuePut),
+    ("addFirst", "", QueuePut),
+    ("addLast", "", QueuePut),
+    ("offer", "", QueuePut),
+    ("offerFirst", "", QueuePut),
+    ("offerLast", "", QueuePut),
+    ("put", "", QueuePut),
+    ("putFirst", "", QueuePut),
+    ("putLast", "", QueuePut),
+    ("push", "", QueuePut),
+    ("transfer", "", QueuePut),
+    ("tryTransfer", "", QueuePut),
+    ("take", "", QueueTake),
+    ("takeFirst", "", QueueTake),
+    ("takeLast", "", QueueTake),
+    ("poll", "", QueueTake),
+    ("pollFirst", "", QueueTake),
+    ("pollLast", "", QueueTake),
+    ("remove", "()", QueueTake),
+    ("removeFirst", "", QueueTake),
+    ("removeLast", "", QueueTake),
+    ("pop", "", QueueTake),
+    ("peek", "", QueueLook),
+    ("peekFirst", "", QueueLook),
+    ("peekLast", "", QueueLook),
+    ("element", "", QueueLook),
+    ("size", "", StateRead),
+    ("isEmpty", "", StateRead),
+    ("contains", "", StateRead),
+    ("remainingCapacity", "", StateRead),
+    ("clear", "", StateUpdate),
+    ("drainTo", "", StateUpdate),
+    ("remove", "(Ljava/lang/Object;)", StateUpdate),
+    ("addAll", "", StateUpdate),
+    ("removeIf", "", StateUpdate),
+];
+
+/// Methods of the atomic classes by how their names begin, the longest first.
+const ATOMIC_METHODS: &[(&str, Effect)] = &[
+    ("compareAndSet", CompareAndSet),
+    ("compareAndExchange", Update),
+    ("weakCompareAndSet", CompareAndSet),
+    ("getAnd", Update),
+    ("incrementAndGet", Update),
+    ("decrementAndGet", Update),
+    ("addAndGet", Update),
+    ("updateAndGet", Update),
+    ("accumulateAndGet", Update),
+    ("lazySet", Set),
+    ("set", Set),
+    ("get", Get),
+    ("intValue", Get),
+    ("longValue", Get),
+    ("attemptMark", CompareAndSet),
+    ("attemptStamp", CompareAndSet),
+    ("isMarked", Get),
+    ("increment", Update),
+    ("decrement", Update),
+    ("add", Update),
+    ("accumulate", Update),
+    ("sumThenReset", Update),
+    ("sum", Get),
+    ("reset", Set),
+];
+
+/// A modelled method with everything filled in.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What it does.
+    pub effect: Effect,
+    /// To what.
+    pub object: Of,
+    /// The key, element or task concerned.
+    pub argument: Of,
+    /// The name of the state, empty if none.
+    pub state: String,
+    /// Whether it counts in threads that run no application code at the time.
+    pub always: bool,
+}
+
+/// Looks a method of a class of the JDK up. The descriptor decides only where a name has several meanings.
+pub fn find(class: &str, method: &str, descriptor: &str, is_static: bool) -> Option<Found> {
+    let plain = |effect, state: &str| Found {
+        effect,
+        object: if is_static { Of::None } else { Of::This },
+        argument: Of::None,
+        state: state.to_string(),
+        always: false,
+    };
+    if let Some(model) = MODELS
+        .iter()
+        .find(|model| model.class == class && model.method == method && descriptor.starts_with(model.parameters))
+    {
+        return Some(Found {
+            effect: model.effect,
+            object: model.object,
+            argument: model.argument,
+            state: model.state.to_string(),
+            always: model.always,
+        });
+    }
+    if let Some(simple) = class.strip_prefix("java/util/concurrent/") {
+        if QUEUES.contains(&simple) && !is_static {
+            let (_, _, effect) = QUEUE_METHODS
+                .iter()
+                .find(|(name, parameters, _)| *name == method && descriptor.starts_with(parameters))?;
+            // `add` of a queue has a lone element; a deque's `remove(Object)` is in the table by its descriptor.
+            let argument = if *effect == QueuePut { Of::Local(1) } else { Of::None };
+            let always = matches!(effect, QueuePut | QueueTake);
+            return Some(Found {
+                argument,
+                always,
+                ..plain(*effect, "state")
+            });
+        }
+        if let Some(atomic) = simple.strip_prefix("atomic/") {
+            let (_, effect) = ATOMIC_METHODS.iter().find(|(prefix, _)| method.starts_with(prefix))?;
+            if is_static {
+                return None;
+            }
+            if atomic.contains("FieldUpdater") {
+                // The object is the argument, the updater tells the field.
+                let updater = atomic.contains('$');
+                let entry = entry_effect(*effect);
+                return (updater && descriptor.starts_with("(Ljava/lang/Object;")).then(|| Found {
+                    object: Of::Local(1),
+                    argument: Of::This,
+                    ..plain(entry, "updated")
+                });
+            }
+            if atomic.contains('$') {
+                return None;
+            }
+            if atomic.ends_with("Array") {
+                return descriptor.starts_with("(I").then(|| Found {
+                    argument: Of::Index(1),
+                    ..plain(entry_effect(*effect), "element")
+                });
+            }
+            return Some(plain(*effect, "value"));
+        }
+    }
+    if let Some(kind) = class
+        .strip_prefix("java/lang/invoke/VarHandle")
+        .and_then(|rest| rest.split_once('$'))
+    {
+        if !is_static || !descriptor.starts_with("(Ljava/lang/invoke/VarHandle;") || method.starts_with("runtime") {
+            return None;
+        }
+        let (_, effect) = ATOMIC_METHODS.iter().find(|(prefix, _)| method.starts_with(prefix))?;
+        let holder = descriptor.starts_with("(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;")
+            && kind.1 != "FieldStaticReadWrite";
+        return Some(Found {
+            object: if holder { Of::Local(1) } else { Of::Local(0) },
+            argument: Of::Local(0),
+            ..plain(entry_effect(*effect), "handle")
+        });
+    }
+    None
+}
+
+/// The same effect on the entry that the argument names.
+fn entry_effect(effect: Effect) -> Effect {
+    match effect {
+        Get => MapGet,
+        CompareAndSet => MapReplaceIf,
+        _ => MapUpdate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(class: &str, method: &str, descriptor: &str) -> Option<Effect> {
+        find(class, method, descriptor, false).map(|found| found.effect)
+    }
+
+    #[test]
+    fn methods_are_found_by_class_name_and_parameters() {
+        assert_eq!(
+            effect("java/util/concurrent/locks/ReentrantLock", "tryLock", "()Z"),
+            Some(TryLock)
+        );
+        assert_eq!(
+            effect("java/util/concurrent/CountDownLatch", "await", "()V"),
+            Some(Receive)
+        );
+        let timed = "(JLjava/util/concurrent/TimeUnit;)Z";
+        assert_eq!(
+            effect("java/util/concurrent/CountDownLatch", "await", timed),
+            Some(ReceiveIf)
+        );
+        assert_eq!(
+            effect(
+                "java/util/concurrent/ArrayBlockingQueue",
+                "remove",
+                "()Ljava/lang/Object;"
+            ),
+            Some(QueueTake)
+        );
+        assert_eq!(
+            effect(
+                "java/util/concurrent/ArrayBlockingQueue",
+                "remove",
+                "(Ljava/lang/Object;)Z"
+            ),
+            Some(StateUpdate)
+        );
+        assert_eq!(
+            effect("java/util/concurrent/atomic/AtomicLong", "getAndAdd", "(J)J"),
+            Some(Update)
+        );
+        assert_eq!(
+            effect("java/util/concurrent/atomic/AtomicLong", "get", "()J"),
+            Some(Get)
+        );
+        assert_eq!(
+            effect(
+                "java/util/concurrent/atomic/AtomicLong",
+                "toString",
+                "()Ljava/lang/String;"
+            ),
+            None
+        );
+        assert_eq!(
+            effect("java/util/concurrent/ConcurrentHashMap", "keySet", "()Ljava/util/Set;"),
+            None
+        );
+    }
+
+    #[test]
+    fn a_handle_names_the_entry_of_its_holder() {
+        let found = find(
+            "java/lang/invoke/VarHandleInts$FieldInstanceReadWrite",
+            "compareAndSet",
+            "(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;II)Z",
+            true,
+        )
+        .expect("a model");
+        assert_eq!(
+            (found.effect, found.object, found.argument),
+            (MapReplaceIf, Of::Local(1), Of::Local(0))
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! The native methods of `Ravel.java`. The JVM finds them by name: they are symbols of the agent library.
+
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
+use ravel_trace::definition::Definition;
+use ravel_trace::ids::{ObjectId, ThreadId};
+use ravel_trace::raw::{RawKind, TABLE_OBJECT};
+
+use crate::agent::{Agent, agent};
+use crate::jvm;
+use crate::thread_block::ThreadBlock;
+
+/// The block whose address instrumented code has; none if the agent is not running.
+fn block<'a>(thread: jlong) -> Option<(&'static Agent, &'a mut ThreadBlock)> {
+    let agent = agent()?;
+    if thread == 0 {
+        return None;
+    }
+    // SAFETY: `ravel$t` holds 0 or the address of a block, and blocks live for ever; the thread that calls is the block's own,
+    // so nobody else writes to it meanwhile.
+    Some((agent, unsafe { &mut *(thread as *mut ThreadBlock) }))
+}
+
+/// `Ravel.address`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_address(_: *mut JNIEnv, _: jclass, which: jint) -> jlong {
+    agent().map_or(0, |agent| agent.recorder.address(which))
+}
+
+/// `Ravel.flush`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_flush(_: *mut JNIEnv, _: jclass, thread: jlong) -> jlong {
+    block(thread).map_or(0, |(agent, block)| agent.recorder.flush(block) as jlong)
+}
+
+/// `Ravel.grow`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_grow(_: *mut JNIEnv, _: jclass, thread: jlong) -> jlong {
+    block(thread).map_or(0, |(agent, block)| agent.recorder.grow_stack(block) as jlong)
+}
+
+/// `Ravel.ids`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_ids(_: *mut JNIEnv, _: jclass, thread: jlong) -> jlong {
+    block(thread).map_or(0, |(agent, block)| agent.recorder.reserve_ids(block) as jlong)
+}
+
+/// `Ravel.number`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_number(env: *mut JNIEnv, _: jclass, of: jclass) -> jint {
+    let Some(agent) = agent() else { return 0 };
+    let number = agent.recorder.number();
+    let class_name = shown_name(jvm::class_name(agent.jvmti, env, of));
+    agent.recorder.define(Definition::Object {
+        object: ObjectId(TABLE_OBJECT + u64::from(number)),
+        class_name,
+    });
+    number as jint
+}
+
+/// `Ravel.name`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_name(env: *mut JNIEnv, _: jclass, object: jlong, of: jclass) {
+    let Some(agent) = agent() else { return };
+    let class_name = shown_name(jvm::class_name(agent.jvmti, env, of));
+    agent.recorder.define(Definition::Object {
+        object: ObjectId(object as u64),
+        class_name,
+    });
+}
+
+/// A lock is known by the class that people use, not by the synchroniser inside it.
+fn shown_name(name: String) -> String {
+    match name.split_once('$') {
+        Some((outer, inner)) if outer.starts_with("java.util.concurrent.") && inner.ends_with("Sync") => {
+            outer.to_string()
+        }
+        _ => name,
+    }
+}
+
+/// `Ravel.hasWord`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_hasWord(env: *mut JNIEnv, _: jclass, of: jclass) -> jboolean {
+    let Some(agent) = agent() else { return 0 };
+    let name = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
+    jboolean::from(agent.instrumenter.declares_word(&name))
+}
+
+/// `Ravel.fork`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_fork(env: *mut JNIEnv, _: jclass, thread: jlong, child: jobject) {
+    let Some((agent, parent)) = block(thread) else { return };
+    let spawned = parent.children;
+    parent.children += 1;
+    let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
+    // SAFETY: `new_thread` gives a block that lives for ever; the thread has not started, so nobody else uses it.
+    let number = unsafe { (*new).thread };
+    agent
+        .recorder
+        .append_numbered(parent, RawKind::Fork, parent.call, u64::from(number));
+    jvm::set_block(env, agent, child, new as jlong);
+}
+
+/// `Ravel.began`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_began(env: *mut JNIEnv, _: jclass, thread: jobject) {
+    if let Some(agent) = agent() {
+        agent.thread_began(env, thread, true);
+    }
+}
+
+/// `Ravel.ended`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_ended(env: *mut JNIEnv, _: jclass, thread: jobject) {
+    if let Some(agent) = agent() {
+        agent.thread_ended(env, thread);
+    }
+}
+
+/// `Ravel.died`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_died(env: *mut JNIEnv, _: jclass, thread: jobject, exception: jobject) {
+    if let Some(agent) = agent() {
+        agent.thread_died(env, thread, exception);
+    }
+}
+
+/// `Ravel.noise`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_noise(_: *mut JNIEnv, _: jclass, thread: jlong) {
+    if let Some((agent, block)) = block(thread) {
+        crate::noise::at_point(&agent.recorder.options, block);
+    }
+}
+
+/// `Ravel.gate`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_gate(_: *mut JNIEnv, _: jclass, thread: jlong, _site: jint) {
+    if let Some((_, block)) = block(thread) {
+        block.gate = u32::MAX;
+    }
+}

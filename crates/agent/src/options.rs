@@ -1,0 +1,224 @@
+//! What the user asked for, as it reaches the agent: `key=value` pairs, joined by commas, values percent-encoded.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The agent's options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Where the trace goes; `%p` stands for the process id.
+    pub out: PathBuf,
+    /// Only classes whose dotted name starts with one of these are recorded; empty: all of the application.
+    pub include: Vec<String>,
+    /// Classes whose dotted name starts with one of these are not recorded.
+    pub exclude: Vec<String>,
+    /// Whether the frameworks that usually surround a program (test runners, build tools) are recorded too.
+    pub keep_frameworks: bool,
+    /// Record accesses to objects that only one thread has touched.
+    pub keep_unshared: bool,
+    /// Record accesses that repeat what the thread just did.
+    pub keep_repeats: bool,
+    /// Record accesses to final fields.
+    pub keep_final: bool,
+    /// Yields and short sleeps at recorded points: a seed and how many of a thousand points.
+    pub noise: Option<(u64, u32)>,
+    /// End the recording at this many bytes of trace.
+    pub max_size: Option<u64>,
+    /// End the recording after this time.
+    pub max_time: Option<Duration>,
+    /// The command that the user gave, for the trace's header.
+    pub command: Vec<String>,
+    /// Where the agent says how the recording went (a line per JVM), for the command line to read.
+    pub status: Option<PathBuf>,
+    /// Run under this schedule instead of recording.
+    pub schedule: Option<PathBuf>,
+    /// For tests: instrument every class of the JDK as if it were the application's, and record nothing.
+    pub everything: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            out: PathBuf::from("ravel-%p.ravel"),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            keep_frameworks: false,
+            keep_unshared: false,
+            keep_repeats: false,
+            keep_final: false,
+            noise: None,
+            max_size: None,
+            max_time: None,
+            command: Vec::new(),
+            status: None,
+            schedule: None,
+            everything: false,
+        }
+    }
+}
+
+impl Options {
+    /// Reads what follows `=` in `-agentpath:…=`.
+    pub fn parse(text: &str) -> Result<Options, String> {
+        let mut options = Options::default();
+        for pair in text.split(',').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let value = decode(value).ok_or_else(|| format!("option {key}: {value:?} is not percent-encoded text"))?;
+            let number = || {
+                value
+                    .parse::<u64>()
+                    .map_err(|_| format!("option {key}: {value:?} is not a number"))
+            };
+            match key {
+                "out" => options.out = PathBuf::from(value),
+                "include" => options.include.push(value),
+                "exclude" => options.exclude.push(value),
+                "keep-frameworks" => options.keep_frameworks = true,
+                "keep-unshared" => options.keep_unshared = true,
+                "keep-repeats" => options.keep_repeats = true,
+                "keep-final" => options.keep_final = true,
+                "noise" => options.noise = Some(parse_noise(&value)?),
+                "max-size" => options.max_size = Some(number()?),
+                "max-time" => options.max_time = Some(Duration::from_millis(number()?)),
+                "command" => options.command.push(value),
+                "status" => options.status = Some(PathBuf::from(value)),
+                "schedule" => options.schedule = Some(PathBuf::from(value)),
+                "everything" => options.everything = true,
+                _ => return Err(format!("unknown option {key:?}")),
+            }
+        }
+        Ok(options)
+    }
+
+    /// The text that [`Options::parse`] reads back.
+    pub fn encode(&self) -> String {
+        let mut text = format!("out={}", encode(&self.out.to_string_lossy()));
+        let mut add = |key: &str, value: &str| {
+            let _ = write!(text, ",{key}={}", encode(value));
+        };
+        self.include.iter().for_each(|v| add("include", v));
+        self.exclude.iter().for_each(|v| add("exclude", v));
+        for (key, on) in [
+            ("keep-frameworks", self.keep_frameworks),
+            ("keep-unshared", self.keep_unshared),
+            ("keep-repeats", self.keep_repeats),
+            ("keep-final", self.keep_final),
+            ("everything", self.everything),
+        ] {
+            if on {
+                add(key, "");
+            }
+        }
+        if let Some((seed, rate)) = self.noise {
+            add("noise", &format!("{seed}:{rate}"));
+        }
+        if let Some(bytes) = self.max_size {
+            add("max-size", &bytes.to_string());
+        }
+        if let Some(time) = self.max_time {
+            add("max-time", &time.as_millis().to_string());
+        }
+        self.command.iter().for_each(|v| add("command", v));
+        if let Some(path) = &self.status {
+            add("status", &path.to_string_lossy());
+        }
+        if let Some(path) = &self.schedule {
+            add("schedule", &path.to_string_lossy());
+        }
+        text
+    }
+}
+
+/// `SEED` or `SEED:RATE`, the rate in thousandths of the recorded points (default 10).
+pub fn parse_noise(text: &str) -> Result<(u64, u32), String> {
+    let (seed, rate) = text.split_once(':').unwrap_or((text, "10"));
+    let seed = seed.parse().map_err(|_| format!("noise: {seed:?} is not a number"))?;
+    let rate = rate
+        .parse()
+        .map_err(|_| format!("noise: {rate:?} is not a number of thousandths"))?;
+    if rate > 1000 {
+        return Err(format!("noise: {rate} thousandths is more than every point"));
+    }
+    Ok((seed, rate))
+}
+
+fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b':' | b'$' => out.push(byte as char),
+            _ => {
+                let _ = write!(out, "%{byte:02x}");
+            }
+        }
+    }
+    out
+}
+
+fn decode(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' || matches!(bytes.as_slice_prefix(), Some(b'p' | b'%')) {
+            out.push(byte);
+            continue;
+        }
+        let digits = [bytes.next()?, bytes.next()?];
+        out.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+    }
+    String::from_utf8(out).ok()
+}
+
+/// `%p` in a hand-written option stands for itself.
+trait Peek {
+    fn as_slice_prefix(&self) -> Option<u8>;
+}
+
+impl Peek for std::str::Bytes<'_> {
+    fn as_slice_prefix(&self) -> Option<u8> {
+        self.clone().next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_survive_the_command_line() {
+        let options = Options {
+            out: PathBuf::from("/a dir/t,1=%p.ravel"),
+            include: vec!["shop.".into(), "ä b".into()],
+            exclude: vec!["x%20y".into()],
+            keep_repeats: true,
+            noise: Some((7, 20)),
+            max_size: Some(1 << 30),
+            max_time: Some(Duration::from_millis(1500)),
+            command: vec!["java".into(), "-jar".into(), "my app.jar".into()],
+            ..Options::default()
+        };
+        assert_eq!(Options::parse(&options.encode()), Ok(options));
+    }
+
+    #[test]
+    fn a_process_id_may_be_written_by_hand() {
+        assert_eq!(
+            Options::parse("out=t-%p.ravel").map(|o| o.out),
+            Ok(PathBuf::from("t-%p.ravel"))
+        );
+    }
+
+    #[test]
+    fn wrong_options_are_named() {
+        assert_eq!(Options::parse("speed=9"), Err("unknown option \"speed\"".into()));
+        assert_eq!(
+            Options::parse("max-size=big"),
+            Err("option max-size: \"big\" is not a number".into())
+        );
+        assert_eq!(
+            Options::parse("noise=1:2000"),
+            Err("noise: 2000 thousandths is more than every point".into())
+        );
+    }
+}

@@ -1,0 +1,286 @@
+//! Ids of classes, methods, fields and sites, and what is known of them so far.
+//!
+//! A site may name a field of a class that is not loaded yet, or name it through a subclass. Its entry is mended as soon
+//! as the class is there, which is before the site can first run.
+
+use std::sync::Arc;
+
+use ravel_trace::definition::Definition;
+use ravel_trace::ids::{ClassId, FieldId, MethodId, SiteId};
+use ravel_trace::names::{Class, Field, Method, Site, SiteKind, flags};
+use rustc_hash::FxHashMap;
+
+use crate::recorder::{MAX_SITES, Recorder};
+
+/// A site's byte: the field is volatile.
+pub const SITE_VOLATILE: u8 = 1;
+/// A site's byte: the field is final.
+pub const SITE_FINAL: u8 = 2;
+
+/// A field as a class file declares it.
+#[derive(Debug, Clone)]
+pub struct DeclaredField {
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// Its access flags.
+    pub flags: u16,
+    /// The annotations that matter.
+    pub annotations: Vec<String>,
+}
+
+/// What is known of a field at a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knowledge {
+    /// Its class has been seen.
+    Flags(u16),
+    /// Its class has not been loaded yet.
+    Nothing,
+}
+
+#[derive(Default)]
+struct ClassEntry {
+    id: ClassId,
+    loaded: bool,
+    superclass: String,
+    fields: FxHashMap<(String, String), FieldId>,
+    waiting: Vec<SiteId>,
+}
+
+struct FieldEntry {
+    class: String,
+    name: String,
+    descriptor: String,
+    flags: u16,
+    declared: bool,
+}
+
+/// All ids given out so far.
+pub struct Registry {
+    recorder: Arc<Recorder>,
+    classes: FxHashMap<String, ClassEntry>,
+    class_count: u32,
+    methods: u32,
+    fields: Vec<FieldEntry>,
+    sites: Vec<Site>,
+}
+
+impl Registry {
+    /// Empty, but for site 0, which is unknown.
+    pub fn new(recorder: Arc<Recorder>) -> Self {
+        Registry {
+            recorder,
+            classes: FxHashMap::default(),
+            class_count: 0,
+            methods: 0,
+            fields: Vec::new(),
+            sites: vec![Site::default()],
+        }
+    }
+
+    /// The id of a class by internal name.
+    pub fn class(&mut self, name: &str) -> ClassId {
+        if let Some(entry) = self.classes.get(name) {
+            return entry.id;
+        }
+        let id = ClassId(self.class_count);
+        self.class_count += 1;
+        self.classes.insert(
+            name.to_string(),
+            ClassEntry {
+                id,
+                ..ClassEntry::default()
+            },
+        );
+        self.recorder.define(Definition::Class(
+            id,
+            Class {
+                name: name.replace('/', "."),
+                ..Class::default()
+            },
+        ));
+        id
+    }
+
+    /// A class has been loaded: says what it is, and mends the sites that waited for it.
+    pub fn load_class(&mut self, name: &str, superclass: &str, class: Class, fields: Vec<DeclaredField>) -> ClassId {
+        let id = self.class(name);
+        self.recorder.define(Definition::Class(id, class));
+        for declared in fields {
+            let field = self.field(name, &declared.name, &declared.descriptor);
+            let entry = &mut self.fields[field.index()];
+            entry.flags = declared.flags;
+            entry.declared = true;
+            self.recorder.define(Definition::Field(
+                field,
+                Field {
+                    class: id,
+                    name: declared.name,
+                    descriptor: declared.descriptor,
+                    flags: declared.flags,
+                    annotations: declared.annotations,
+                },
+            ));
+        }
+        let Some(entry) = self.classes.get_mut(name) else {
+            return id;
+        };
+        entry.loaded = true;
+        entry.superclass = superclass.to_string();
+        for site in std::mem::take(&mut entry.waiting) {
+            self.settle(site);
+        }
+        id
+    }
+
+    /// A new method of a class.
+    pub fn method(&mut self, method: Method) -> MethodId {
+        let id = MethodId(self.methods);
+        self.methods += 1;
+        self.recorder.define(Definition::Method(id, method));
+        id
+    }
+
+    /// A field of the JDK's that stands for the state of a modelled object.
+    pub fn state_field(&mut self, class: &str, name: &str) -> FieldId {
+        let id = self.field(class, name, "J");
+        let class = self.class(class);
+        self.fields[id.index()].declared = true;
+        self.recorder.define(Definition::Field(
+            id,
+            Field {
+                class,
+                name: name.to_string(),
+                descriptor: "J".to_string(),
+                flags: flags::VOLATILE | flags::SYNTHETIC,
+                annotations: Vec::new(),
+            },
+        ));
+        id
+    }
+
+    /// A new site, unless there are too many.
+    pub fn site(&mut self, site: Site) -> Option<SiteId> {
+        if self.sites.len() >= MAX_SITES {
+            return None;
+        }
+        let id = SiteId(self.sites.len() as u32);
+        self.recorder.define(Definition::Site(id, site.clone()));
+        self.sites.push(site);
+        Some(id)
+    }
+
+    /// A new site that accesses a field, and what is known of the field.
+    pub fn field_site(
+        &mut self,
+        mut site: Site,
+        owner: &str,
+        name: &str,
+        descriptor: &str,
+    ) -> Option<(SiteId, Knowledge)> {
+        let field = self.field(owner, name, descriptor);
+        site.what = SiteKind::Field(field);
+        let id = self.site(site)?;
+        self.point_at(id, field);
+        Some((id, self.settle(id)))
+    }
+
+    /// The flags of a field as far as they are known, without making a site.
+    pub fn field_flags(&mut self, owner: &str, name: &str, descriptor: &str) -> Option<u16> {
+        self.resolve(owner, name, descriptor)
+            .map(|field| self.fields[field.index()].flags)
+    }
+
+    fn field(&mut self, owner: &str, name: &str, descriptor: &str) -> FieldId {
+        let class = self.class(owner);
+        let key = (name.to_string(), descriptor.to_string());
+        if let Some(field) = self.classes.get(owner).and_then(|entry| entry.fields.get(&key)) {
+            return *field;
+        }
+        let id = FieldId(self.fields.len() as u32);
+        self.fields.push(FieldEntry {
+            class: owner.to_string(),
+            name: key.0.clone(),
+            descriptor: key.1.clone(),
+            flags: 0,
+            declared: false,
+        });
+        self.recorder.define(Definition::Field(
+            id,
+            Field {
+                class,
+                name: key.0.clone(),
+                descriptor: key.1.clone(),
+                ..Field::default()
+            },
+        ));
+        if let Some(entry) = self.classes.get_mut(owner) {
+            entry.fields.insert(key, id);
+        }
+        id
+    }
+
+    /// The declared field that a reference means, if every class on the way is loaded.
+    fn resolve(&self, owner: &str, name: &str, descriptor: &str) -> Option<FieldId> {
+        let key = (name.to_string(), descriptor.to_string());
+        let mut class = owner;
+        loop {
+            let entry = self.classes.get(class).filter(|entry| entry.loaded)?;
+            if let Some(field) = entry.fields.get(&key)
+                && self.fields[field.index()].declared
+            {
+                return Some(*field);
+            }
+            class = &entry.superclass;
+        }
+    }
+
+    /// Points a site at the declared field, or makes it wait for the class that is missing.
+    fn settle(&mut self, id: SiteId) -> Knowledge {
+        let SiteKind::Field(field) = self.sites[id.index()].what else {
+            return Knowledge::Nothing;
+        };
+        let entry = &self.fields[field.index()];
+        let (owner, name, descriptor) = (entry.class.clone(), entry.name.clone(), entry.descriptor.clone());
+        let Some(declared) = self.resolve(&owner, &name, &descriptor) else {
+            let mut missing = owner;
+            while let Some(entry) = self.classes.get(&missing).filter(|entry| entry.loaded) {
+                missing = entry.superclass.clone();
+            }
+            self.class(&missing);
+            if let Some(entry) = self.classes.get_mut(&missing) {
+                entry.waiting.push(id);
+            }
+            return Knowledge::Nothing;
+        };
+        if declared != field {
+            self.sites[id.index()].what = SiteKind::Field(declared);
+            self.recorder
+                .define(Definition::Site(id, self.sites[id.index()].clone()));
+        }
+        self.point_at(id, declared);
+        let flags = self.fields[declared.index()].flags;
+        let mut byte = 0;
+        if flags & flags::VOLATILE != 0 {
+            byte |= SITE_VOLATILE;
+        }
+        if flags & flags::FINAL != 0 && !self.recorder.options.keep_final {
+            byte |= SITE_FINAL;
+        }
+        // SAFETY: the site is below MAX_SITES, the size of the region; a byte is written whole.
+        unsafe { self.recorder.sites.at(id.index()).write(byte) };
+        Knowledge::Flags(flags)
+    }
+
+    fn point_at(&self, site: SiteId, field: FieldId) {
+        let word = (MAX_SITES + field.index().min(MAX_SITES - 1)) as u32;
+        // SAFETY: the site is below MAX_SITES and the region has twice that many words.
+        unsafe { self.recorder.statics.at(site.index()).write(word) };
+    }
+
+    /// Sites made so far.
+    pub fn site_count(&self) -> usize {
+        self.sites.len() - 1
+    }
+}
