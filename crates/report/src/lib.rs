@@ -9,6 +9,8 @@ pub mod github;
 pub mod json;
 pub mod junit;
 pub mod layout;
+pub mod rules;
+pub mod sarif;
 pub mod source;
 pub mod text;
 pub mod words;
@@ -78,6 +80,7 @@ pub fn render(report: &Report, format: Format, options: &Options<'_>) -> String 
         Format::Json => json::render(report),
         Format::Junit => junit::render(report, options),
         Format::Github => github::render(report, options),
-        Format::Sarif | Format::Html => String::new(),
+        Format::Sarif => sarif::render(report, options),
+        Format::Html => String::new(),
     }
 }

@@ -3,7 +3,7 @@
 
 mod interleaving;
 mod places;
-mod style;
+pub(crate) mod style;
 mod summary;
 
 use ravel_analysis::finding::{Finding, Report};

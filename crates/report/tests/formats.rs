@@ -1,0 +1,207 @@
+//! The formats that other tools read: against their schemas, their rules, and golden files.
+
+mod common;
+
+use std::path::Path;
+
+use ravel_report::{Format, Options, SourceFinder, json, render, rules};
+use serde_json::Value;
+
+fn sarif(name: &str, all: bool) -> Value {
+    let sources = common::sources();
+    let options = Options {
+        all,
+        ..Options::new(&sources)
+    };
+    let text = render(&common::report(name), Format::Sarif, &options);
+    serde_json::from_str(&text).expect("SARIF is JSON")
+}
+
+#[test]
+fn json_goes_round() {
+    for name in common::REPORTS {
+        let text = common::file(&format!("reports/{name}.json"));
+        let report = json::read(&text).expect("valid");
+        let rendered = json::render(&report);
+        assert_eq!(json::read(&rendered).expect("valid"), report, "{name}");
+        let (given, made): (Value, Value) = (
+            serde_json::from_str(&text).expect("JSON"),
+            serde_json::from_str(&rendered).expect("JSON"),
+        );
+        assert_eq!(given, made, "{name}: nothing is lost or added");
+    }
+}
+
+#[test]
+fn the_design_s_example_is_read() {
+    let text = r#"{ "version": 1, "program": "p", "summary": {"events": 0, "threads": 0,
+          "classes": {"instrumented": 0, "skipped": 0, "failed": 0}},
+        "findings": [ { "id": "a1b2c3d4", "rule": "atomicity", "evidence": "harmful", "shown": true,
+          "patterns": ["R W' W"], "analyses": ["patterns", "blocks"], "variables": ["shop.Stock.items"],
+          "units": [{"thread": "t1", "method": "shop.Stock.take(I)Z", "kind": "method"}],
+          "steps": [{"thread": "t1", "op": "read", "variable": "shop.Stock.items", "class": "shop.Stock",
+                     "method": "count()I", "file": "Stock.java", "line": 14, "locks": [], "stack": ["x"]}],
+          "outcome": {"kind": "exception", "thread": "t1", "message": "m"},
+          "schedule": [["main", 12], ["t1", 3], ["t2", 6], ["t1", 4]],
+          "replay": "ravel replay t.ravel a1b2c3d4", "message": "s", "help": "h" } ] }"#;
+    let report = json::read(text).expect("valid");
+    let made: Value = serde_json::from_str(&json::render(&report)).expect("JSON");
+    assert_eq!(made, serde_json::from_str::<Value>(text).expect("JSON"));
+}
+
+#[test]
+fn other_files_are_named_for_what_they_are() {
+    let error = |text: &str| json::read(text).expect_err("no report").to_string();
+    assert!(error("not json").contains("not a Ravel report"));
+    assert!(error(r#"{"version": 2, "findings": []}"#).contains("use a newer Ravel"));
+    assert!(error(r#"{"version": "2.1.0", "runs": []}"#).contains("looks like SARIF"));
+    assert!(error(r#"{"version": 1, "findings": []}"#).contains("missing field"));
+    assert!(error(r#"[1]"#).contains("not a Ravel report"));
+    let cut = common::file("reports/mixed.json");
+    assert!(
+        error(&cut[..cut.len() / 2]).contains("line"),
+        "a truncated file says where it ends"
+    );
+}
+
+#[test]
+fn sarif_obeys_the_schema() {
+    let mut schema: Value = serde_json::from_str(&common::file("sarif-schema-2.1.0.json")).expect("schema");
+    // The published pattern for language codes is no regular expression (a stray bracket); Ravel writes no such code.
+    for owner in ["run", "toolComponent"] {
+        let language = &mut schema["definitions"][owner]["properties"]["language"];
+        language.as_object_mut().expect("the property").remove("pattern");
+    }
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for name in common::REPORTS {
+        for all in [false, true] {
+            let log = sarif(name, all);
+            let errors: Vec<String> = validator
+                .iter_errors(&log)
+                .map(|e| format!("{} at {}", e, e.instance_path()))
+                .collect();
+            assert!(errors.is_empty(), "{name}: {errors:#?}");
+        }
+    }
+    let mut broken = sarif("mixed", true);
+    broken["runs"][0]["results"][0]["level"] = "fatal".into();
+    assert!(!validator.is_valid(&broken), "the validator can fail");
+}
+
+#[test]
+fn sarif_has_what_code_scanning_needs() {
+    let log = sarif("mixed", true);
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    assert_eq!(results.len(), 6);
+    for result in results {
+        let place = &result["locations"][0]["physicalLocation"];
+        let uri = place["artifactLocation"]["uri"].as_str().expect("a path");
+        assert!(
+            !uri.starts_with('/') && !uri.contains(":"),
+            "{uri} is relative to the repository"
+        );
+        assert!(place["region"]["startLine"].as_u64() >= Some(1));
+        assert_eq!(
+            result["partialFingerprints"]["ravelFinding/v1"].as_str().map(str::len),
+            Some(8)
+        );
+        let index = usize::try_from(result["ruleIndex"].as_u64().expect("index")).expect("small");
+        assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
+    }
+    let atomicity = &results[0];
+    assert_eq!(
+        atomicity["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+        "src/main/java/shop/Stock.java"
+    );
+    assert_eq!(atomicity["locations"][0]["physicalLocation"]["region"]["startLine"], 16);
+    let flow = atomicity["codeFlows"][0]["threadFlows"][0]["locations"]
+        .as_array()
+        .expect("flow");
+    let orders: Vec<u64> = flow.iter().filter_map(|s| s["executionOrder"].as_u64()).collect();
+    assert_eq!(orders, [1, 2, 3, 4]);
+    assert_eq!(flow[2]["importance"], "essential");
+    assert_eq!(atomicity["relatedLocations"].as_array().map(Vec::len), Some(3));
+    assert_eq!(atomicity["stacks"].as_array().map(Vec::len), Some(4));
+    assert_eq!(atomicity["stacks"][0]["frames"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn a_finding_without_a_place_is_no_result() {
+    let sources = SourceFinder::none();
+    let mut report = common::report("data-race");
+    report.findings[0].steps.clear();
+    let options = Options::new(&sources);
+    let log: Value = serde_json::from_str(&render(&report, Format::Sarif, &options)).expect("JSON");
+    let uri = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!(uri, "shop/Hits.java", "the variable's class tells where to look");
+    report.findings[0].variables.clear();
+    let log: Value = serde_json::from_str(&render(&report, Format::Sarif, &options)).expect("JSON");
+    assert_eq!(log["runs"][0]["results"].as_array().map(Vec::len), Some(0));
+    let notification = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
+    assert!(notification.as_str().expect("said").contains("7be1d0c4"));
+}
+
+#[test]
+fn formats_match_their_golden_files() {
+    let sources = common::sources();
+    let report = common::report("mixed");
+    let options = Options {
+        all: true,
+        ..Options::new(&sources)
+    };
+    for (format, file) in [
+        (Format::Sarif, "mixed.sarif"),
+        (Format::Junit, "mixed.xml"),
+        (Format::Github, "mixed.github"),
+    ] {
+        common::golden(file, &render(&report, format, &options));
+    }
+}
+
+#[test]
+fn junit_is_well_formed_and_counts() {
+    let sources = SourceFinder::none();
+    let mut report = common::report("mixed");
+    report.findings[0].message = "a < b && \"c\" \u{1b}[0m ]]> \u{0} é".to_owned();
+    let text = render(&report, Format::Junit, &Options::new(&sources));
+    let document = roxmltree::Document::parse(&text).expect("well formed");
+    let suite = document
+        .descendants()
+        .find(|n| n.has_tag_name("testsuite"))
+        .expect("a suite");
+    let cases = suite.children().filter(|n| n.has_tag_name("testcase")).count();
+    let failures = suite.descendants().filter(|n| n.has_tag_name("failure")).count();
+    assert_eq!(suite.attribute("tests"), Some(cases.to_string().as_str()));
+    assert_eq!(suite.attribute("failures"), Some("3"));
+    assert_eq!(failures, 3);
+    assert!(
+        text.contains("no lock-order is shown"),
+        "a rule without findings is a passed test"
+    );
+}
+
+#[test]
+fn github_annotations_are_one_line_each() {
+    let sources = common::sources();
+    let mut report = common::report("mixed");
+    report.findings[0].message = "first\nsecond ::error::".to_owned();
+    let text = render(&report, Format::Github, &Options::new(&sources));
+    assert_eq!(text.lines().count(), 3);
+    for line in text.lines() {
+        assert!(line.starts_with("::error file=src/main/java/shop/"), "{line}");
+    }
+}
+
+#[test]
+fn the_rules_page_is_in_step() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules.md");
+    let expected = rules::document();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &expected).expect("docs/rules.md is writable");
+    }
+    let actual = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        actual == expected,
+        "docs/rules.md is out of step with the pages; BLESS=1 updates it"
+    );
+}
