@@ -12,7 +12,7 @@ use crate::sets::{Cell, CellKind, Cells};
 use crate::stacks::{StackFrame, StackId, Stacks};
 use crate::units::{Owner, Owners, UnitId, UnitSettings, Units, When};
 use ravel_trace::names::SiteKind;
-use ravel_trace::{Event, LocationId, Mode, Names, Op, Source, SourceError, ThreadId};
+use ravel_trace::{Event, LocationId, Mode, Names, Op, Source, SourceError, ThreadId, Value};
 
 /// What an analysis wants the engine to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,6 +55,8 @@ pub struct Access {
     pub owners: Owners,
     /// What the thread knew of the hard order; only with [`Needs::history`].
     pub clock: ClockId,
+    /// What was read or written.
+    pub value: Value,
 }
 
 impl Access {
@@ -275,9 +277,9 @@ impl<'a> Engine<'a> {
             self.state.order.begin(thread);
         }
         match event.op {
-            Op::Read { location, .. } => self.access(names, event, location, StepKind::Read),
-            Op::Write { location, .. } => self.access(names, event, location, StepKind::Write),
-            Op::Update { location, .. } => self.access(names, event, location, StepKind::Update),
+            Op::Read { location, value } => self.access(names, event, location, StepKind::Read, value),
+            Op::Write { location, value } => self.access(names, event, location, StepKind::Write, value),
+            Op::Update { location, value } => self.access(names, event, location, StepKind::Update, value),
             _ => self.other(names, event),
         }
         self.index += 1;
@@ -291,7 +293,7 @@ impl<'a> Engine<'a> {
     }
 
     #[inline]
-    fn access(&mut self, names: &Names, event: &Event, location: LocationId, kind: StepKind) {
+    fn access(&mut self, names: &Names, event: &Event, location: LocationId, kind: StepKind, value: Value) {
         let state = &mut self.state;
         let thread = event.thread;
         let cell = state.cells.get(names, self.settings, location);
@@ -326,6 +328,7 @@ impl<'a> Engine<'a> {
             cell,
             owners,
             clock,
+            value,
         };
         let cx = Context {
             names,

@@ -1,12 +1,20 @@
 //! Analyses of a trace, one module each, and the findings they share.
 
+pub mod automata;
 pub mod blocks;
+pub mod describe;
 pub mod engine;
 pub mod finding;
+pub mod generate;
 pub mod locks;
+pub mod lockset;
+pub mod merge;
 pub mod order;
+pub mod race;
 pub mod raw;
 pub mod reduction;
+pub mod registry;
+pub mod serializability;
 pub mod sets;
 pub mod stacks;
 pub mod transaction;

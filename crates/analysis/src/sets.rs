@@ -6,8 +6,8 @@
 //! so are all variables of an imported trace. `@AtomicSet("name")` and the settings name sets of their own.
 
 use crate::units::{UnitSettings, matches_pattern};
-use ravel_trace::names::{Location, flags};
-use ravel_trace::{ClassId, FieldId, LocationId, Names, ObjectId};
+use ravel_trace::names::{Location, SiteKind, flags};
+use ravel_trace::{ClassId, FieldId, LocationId, Names, ObjectId, SiteId};
 use rustc_hash::FxHashMap;
 
 /// An atomic set.
@@ -183,4 +183,62 @@ pub fn field_name(names: &Names, field: FieldId) -> String {
         Some(class) if !class.name.is_empty() => format!("{}.{}", class.name, field.name),
         _ => field.name.clone(),
     }
+}
+
+/// `shop.Stock.items`, `shop.Stock.items[]` for an element of an array (by the site's class), `x` for an imported
+/// variable: no numbers of objects, indices or runs.
+pub fn location_name(names: &Names, location: LocationId, site: SiteId) -> String {
+    match names.locations[location.index()] {
+        Location::Named(field) => names.field(field).name.clone(),
+        Location::Field(_, field) | Location::Entry(_, field, _) | Location::Static(field) => field_name(names, field),
+        Location::Element(..) => {
+            let descriptor = match names.sites.get(site.index()).map(|s| &s.what) {
+                Some(SiteKind::Element(descriptor)) => readable_array(descriptor),
+                _ => "array[]".to_owned(),
+            };
+            let method = names
+                .sites
+                .get(site.index())
+                .and_then(|s| names.methods.get(s.method.index()));
+            match method.and_then(|m| names.classes.get(m.class.index())) {
+                Some(class) if !class.name.is_empty() => format!("{descriptor} in {}", class.name),
+                _ => descriptor,
+            }
+        }
+    }
+}
+
+/// `[Ljava/lang/Object;` as `Object[]`.
+fn readable_array(descriptor: &str) -> String {
+    let element = descriptor.trim_start_matches('[');
+    let depth = descriptor.len() - element.len();
+    let name = match element {
+        "I" => "int",
+        "J" => "long",
+        "Z" => "boolean",
+        "B" => "byte",
+        "C" => "char",
+        "S" => "short",
+        "F" => "float",
+        "D" => "double",
+        "" => "array",
+        other => other
+            .trim_start_matches('L')
+            .trim_end_matches(';')
+            .rsplit('/')
+            .next()
+            .unwrap_or("array"),
+    };
+    format!("{name}{}", "[]".repeat(depth.max(1)))
+}
+
+/// Whether an update at this site takes place only if the location still has the value expected: it fails rather
+/// than lose another thread's write.
+pub fn is_conditional(names: &Names, site: SiteId) -> bool {
+    let Some(SiteKind::Call(call)) = names.sites.get(site.index()).map(|s| &s.what) else {
+        return false;
+    };
+    let method = call.rsplit('.').next().unwrap_or("");
+    let method = method.split('(').next().unwrap_or("");
+    method.contains("ompareAnd") || matches!(method, "putIfAbsent" | "replace" | "computeIfAbsent" | "attemptMark")
 }

@@ -1,0 +1,483 @@
+//! The 14 problematic access patterns of AtomicSet (Figure 2) in the observed order.
+//!
+//! **Paper.** AtomicSet, section 3: for every pair of units on one atomic set in two threads, and every one or two
+//! locations of the set, race automata follow how far each pattern has been matched; automata are made when needed,
+//! from summary tuples, and dropped when both units have ended (Figure 5).
+//!
+//! **Departures.** What an automaton's state says of a unit and a location is whether and when the unit has read and
+//! written it. So the summary tuple `(u, *, l, *)` is kept as four events (first and last read, first and last write), and
+//! the state of every automaton on `(u, u', l, *)` is read off two of them: a pattern `a b' c` ends at `c` if the first `a` of
+//! `u` came before the last `b` of `u'`. The nine patterns on two locations are exactly a conflict from `u` to `u'` on
+//! one and from `u'` to `u` on the other; the conflicts of a pair of units are kept, not tuples per pair of
+//! locations. For each two conflicts the pattern of the first events that make it is reported, with its number in Figure 2;
+//! mixed ones (`W W' R' W`), which the figure leaves out because a unit that reads what it writes shows another
+//! as well, are reported without number. Thereby a match exists exactly if the projection on the set is not conflict
+//! serialisable for the two units. An access outside any unit is a unit of its own.
+//!
+//! Two layers run side by side: certain units (declared, sections) and, if the trace has activations, all kinds. On
+//! volatile and modelled locations a second read at the same site is taken as a loop that begins again, and a conditional
+//! update as proof that nothing came between: compare-and-set loops and stop flags match nothing.
+//!
+//! **Promise.** What is reported is in the trace (`witnessed`): no false alarm as to the pattern; whether it harms is
+//! replay's to say. Complete for two units, but for units that end while an older one of another thread stays open:
+//! of those, per location and thread, the last [`KEPT`] are remembered; and for more than [`CONFLICTS`] conflicts of one
+//! pair.
+//!
+//! **Cost.** Per access the number of units that have touched the location and that an open unit overlaps, at most `KEPT` per
+//! thread; space the same per location.
+
+use crate::engine::{Access, Analysis, Context, Needs};
+use crate::finding::{Evidence, Rule};
+use crate::raw::{Point, RawReport, RawStep};
+use crate::sets::{SetId, is_conditional};
+use crate::units::{Owner, UnitId};
+use ravel_trace::{LocationId, SiteId, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// Units of one thread remembered per location.
+pub const KEPT: usize = 4;
+
+/// Conflicts remembered per pair of units.
+pub const CONFLICTS: usize = 32;
+
+/// What one unit has done to one location.
+#[derive(Clone, Debug)]
+struct Summary {
+    owner: Option<Owner>,
+    thread: ThreadId,
+    first_read: Option<Point>,
+    last_read: Option<Point>,
+    first_write: Option<Point>,
+    last_write: Option<Point>,
+}
+
+impl Summary {
+    fn note(&mut self, access: &Access) {
+        if access.reads() {
+            self.first_read.get_or_insert(access.point);
+            self.last_read = Some(access.point);
+        }
+        if access.writes() {
+            self.first_write.get_or_insert(access.point);
+            self.last_write = Some(access.point);
+        }
+    }
+
+    fn latest(&self) -> u64 {
+        let index = |p: &Option<Point>| p.map_or(0, |p| p.index);
+        index(&self.last_read).max(index(&self.last_write))
+    }
+}
+
+/// Two conflicting accesses of two units, in this order.
+#[derive(Clone, Copy, Debug)]
+struct Conflict {
+    location: LocationId,
+    first: Point,
+    second: Point,
+    first_writes: bool,
+    second_writes: bool,
+    first_unit: UnitId,
+}
+
+#[derive(Debug, Default)]
+struct Layer {
+    places: Vec<Vec<Summary>>,
+    pairs: FxHashMap<(UnitId, UnitId, SetId), Vec<Conflict>>,
+    /// Keys of `pairs` by unit, to drop them.
+    partners: FxHashMap<UnitId, Vec<(UnitId, UnitId, SetId)>>,
+    /// First access of every open unit.
+    open: BTreeSet<(u64, UnitId)>,
+    firsts: FxHashMap<UnitId, u64>,
+}
+
+/// The analysis.
+#[derive(Debug, Default)]
+pub struct Automata {
+    certain: Layer,
+    any: Layer,
+    found: Found,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    keys: FxHashSet<(&'static str, [SiteId; 4], [LocationId; 2], bool)>,
+    reports: Vec<RawReport>,
+}
+
+const W: bool = true;
+const R: bool = false;
+
+/// The five patterns on one location: `u`, `u'`, `u`.
+pub const SINGLE: [([bool; 3], &str); 5] = [
+    ([R, W, W], "1: R(x) W'(x) W(x)"),
+    ([R, W, R], "2: R(x) W'(x) R(x)"),
+    ([W, R, W], "3: W(x) R'(x) W(x)"),
+    ([W, W, R], "4: W(x) W'(x) R(x)"),
+    ([W, W, W], "5: W(x) W'(x) W(x)"),
+];
+
+/// A pattern on two locations: its name, and for each event whether `u'` does it, on the second location, and writes.
+pub type DoublePattern = (&'static str, [(bool, bool, bool); 4]);
+
+/// The nine patterns on two locations.
+pub const DOUBLE: [DoublePattern; 9] = [
+    (
+        "6: W(x) W'(x) W'(y) W(y)",
+        [(false, false, W), (true, false, W), (true, true, W), (false, true, W)],
+    ),
+    (
+        "7: W(x) W'(y) W'(x) W(y)",
+        [(false, false, W), (true, true, W), (true, false, W), (false, true, W)],
+    ),
+    (
+        "8: W(x) W'(y) W(y) W'(x)",
+        [(false, false, W), (true, true, W), (false, true, W), (true, false, W)],
+    ),
+    (
+        "9: W(x) R'(x) R'(y) W(y)",
+        [(false, false, W), (true, false, R), (true, true, R), (false, true, W)],
+    ),
+    (
+        "10: W(x) R'(y) R'(x) W(y)",
+        [(false, false, W), (true, true, R), (true, false, R), (false, true, W)],
+    ),
+    (
+        "11: R(x) W'(x) W'(y) R(y)",
+        [(false, false, R), (true, false, W), (true, true, W), (false, true, R)],
+    ),
+    (
+        "12: R(x) W'(y) W'(x) R(y)",
+        [(false, false, R), (true, true, W), (true, false, W), (false, true, R)],
+    ),
+    (
+        "13: R(x) W'(y) R(y) W'(x)",
+        [(false, false, R), (true, true, W), (false, true, R), (true, false, W)],
+    ),
+    (
+        "14: W(x) R'(y) W(y) R'(x)",
+        [(false, false, W), (true, true, R), (false, true, W), (true, false, R)],
+    ),
+];
+
+/// The name of an order of four events that Figure 2 does not list.
+fn mixed(shape: &[(bool, bool, bool); 4]) -> &'static str {
+    // Two conflicts in opposite directions give three orders of threads and locations, and four kinds of events.
+    let order = match (shape[1].0, shape[1].1, shape[2].0) {
+        (true, false, _) => 0,
+        (true, true, true) => 1,
+        _ => 2,
+    };
+    let kinds = shape.iter().fold(0, |k, e| 2 * k + usize::from(e.2));
+    MIXED[order][kinds]
+}
+
+macro_rules! kinds {
+    ($a:literal, $b:literal, $c:literal, $d:literal) => {
+        [
+            concat!("R", $a, " R", $b, " R", $c, " R", $d),
+            concat!("R", $a, " R", $b, " R", $c, " W", $d),
+            concat!("R", $a, " R", $b, " W", $c, " R", $d),
+            concat!("R", $a, " R", $b, " W", $c, " W", $d),
+            concat!("R", $a, " W", $b, " R", $c, " R", $d),
+            concat!("R", $a, " W", $b, " R", $c, " W", $d),
+            concat!("R", $a, " W", $b, " W", $c, " R", $d),
+            concat!("R", $a, " W", $b, " W", $c, " W", $d),
+            concat!("W", $a, " R", $b, " R", $c, " R", $d),
+            concat!("W", $a, " R", $b, " R", $c, " W", $d),
+            concat!("W", $a, " R", $b, " W", $c, " R", $d),
+            concat!("W", $a, " R", $b, " W", $c, " W", $d),
+            concat!("W", $a, " W", $b, " R", $c, " R", $d),
+            concat!("W", $a, " W", $b, " R", $c, " W", $d),
+            concat!("W", $a, " W", $b, " W", $c, " R", $d),
+            concat!("W", $a, " W", $b, " W", $c, " W", $d),
+        ]
+    };
+}
+
+const MIXED: [[&str; 16]; 3] = [
+    kinds!("(x)", "'(x)", "'(y)", "(y)"),
+    kinds!("(x)", "'(y)", "'(x)", "(y)"),
+    kinds!("(x)", "'(y)", "(y)", "'(x)"),
+];
+
+impl Layer {
+    fn access(&mut self, cx: &Context<'_>, access: &Access, owner: Option<Owner>, found: &mut Found) {
+        let index = access.location.index();
+        if self.places.len() <= index {
+            self.places.resize_with(index + 1, Vec::new);
+        }
+        if let Some(owner) = owner {
+            self.opened(owner.unit, access.point.index);
+        }
+        let horizon = self.open.first().map_or(u64::MAX, |o| o.0);
+        let mut place = std::mem::take(&mut self.places[index]);
+        let me = owner.map(|o| o.unit);
+        place.retain(|s| s.owner.map(|o| o.unit) == me && me.is_some() || is_live(cx, s, horizon));
+        let mut mine = place.iter().position(|s| me.is_some() && s.owner.map(|o| o.unit) == me);
+        if let Some(i) = mine
+            && access.cell.synchronizing
+        {
+            restart(cx, access, &mut place[i]);
+        }
+        if place.len() > usize::from(mine.is_some()) {
+            self.match_all(access, owner, &place, mine, found);
+        }
+        // Without any open unit, nothing can enclose this access.
+        if mine.is_none() && (me.is_some() || horizon != u64::MAX) {
+            forget_oldest(&mut place, access.thread());
+            mine = Some(place.len());
+            place.push(Summary {
+                owner,
+                thread: access.thread(),
+                first_read: None,
+                last_read: None,
+                first_write: None,
+                last_write: None,
+            });
+        }
+        if let Some(i) = mine {
+            place[i].note(access);
+        }
+        self.places[index] = place;
+    }
+
+    fn opened(&mut self, unit: UnitId, index: u64) {
+        if self.firsts.contains_key(&unit) {
+            return;
+        }
+        self.firsts.insert(unit, index);
+        self.open.insert((index, unit));
+    }
+
+    fn match_all(
+        &mut self,
+        access: &Access,
+        owner: Option<Owner>,
+        place: &[Summary],
+        mine: Option<usize>,
+        found: &mut Found,
+    ) {
+        for other in place.iter().filter(|s| s.thread != access.thread()) {
+            if let (Some(i), Some(owner)) = (mine, owner) {
+                single(access, owner, &place[i], other, found);
+            }
+            if let (Some(owner), Some(theirs)) = (owner, other.owner) {
+                self.conflicts(access, owner, other, theirs, found);
+            }
+        }
+    }
+
+    fn conflicts(&mut self, access: &Access, owner: Owner, other: &Summary, theirs: Owner, found: &mut Found) {
+        let conflict = |first: Point, first_writes, second_writes| Conflict {
+            location: access.location,
+            first,
+            second: access.point,
+            first_writes,
+            second_writes,
+            first_unit: theirs.unit,
+        };
+        let reads_of_theirs = other.last_read.filter(|_| access.writes()).map(|p| conflict(p, R, W));
+        let writes_overwritten = other.last_write.filter(|_| access.writes()).map(|p| conflict(p, W, W));
+        let writes_read = other.last_write.filter(|_| access.reads()).map(|p| conflict(p, W, R));
+        for new in [reads_of_theirs, writes_overwritten, writes_read].into_iter().flatten() {
+            self.conflict(access.cell.set, owner, theirs, new, found);
+        }
+    }
+
+    fn conflict(&mut self, set: SetId, owner: Owner, theirs: Owner, new: Conflict, found: &mut Found) {
+        let key = (owner.unit.min(theirs.unit), owner.unit.max(theirs.unit), set);
+        let known = self.pairs.entry(key).or_insert_with(|| {
+            // Whichever of the two is still open drops the pair when it ends.
+            for unit in [key.0, key.1] {
+                if self.firsts.contains_key(&unit) {
+                    self.partners.entry(unit).or_default().push(key);
+                }
+            }
+            Vec::new()
+        });
+        let same = |c: &Conflict| {
+            c.location == new.location
+                && c.first_unit == new.first_unit
+                && c.first_writes == new.first_writes
+                && c.second_writes == new.second_writes
+        };
+        if known.iter().any(same) {
+            return;
+        }
+        for old in known
+            .iter()
+            .filter(|c| c.first_unit != new.first_unit && c.location != new.location)
+        {
+            double(old, &new, owner, theirs, found);
+        }
+        if known.len() < CONFLICTS {
+            known.push(new);
+        }
+    }
+
+    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
+        let Some(first) = self.firsts.remove(&unit) else { return };
+        self.open.remove(&(first, unit));
+        let ended = |u: UnitId| cx.state.units.info(u).end.is_some();
+        for key in self.partners.remove(&unit).unwrap_or_default() {
+            let other = if key.0 == unit { key.1 } else { key.0 };
+            if ended(other) {
+                self.pairs.remove(&key);
+            }
+        }
+    }
+}
+
+fn is_live(cx: &Context<'_>, summary: &Summary, horizon: u64) -> bool {
+    match summary.owner {
+        Some(owner) => cx
+            .state
+            .units
+            .info(owner.unit)
+            .end
+            .is_none_or(|end| end.index > horizon),
+        None => summary.latest() > horizon,
+    }
+}
+
+fn forget_oldest(place: &mut Vec<Summary>, thread: ThreadId) {
+    if place.iter().filter(|s| s.thread == thread).count() >= KEPT {
+        let oldest = place
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.thread == thread)
+            .min_by_key(|(_, s)| s.latest());
+        if let Some((i, _)) = oldest {
+            place.remove(i);
+        }
+    }
+}
+
+/// A loop on a volatile or modelled location begins again, or a conditional update proves that nothing came between.
+fn restart(cx: &Context<'_>, access: &Access, mine: &mut Summary) {
+    let again = access.point.kind == crate::raw::StepKind::Read
+        && access.point.site != SiteId(0)
+        && mine.last_read.is_some_and(|p| p.site == access.point.site);
+    let proven = access.writes() && is_conditional(cx.names, access.point.site);
+    if again || proven {
+        mine.first_read = None;
+        mine.last_read = None;
+    }
+}
+
+fn single(access: &Access, owner: Owner, mine: &Summary, other: &Summary, found: &mut Found) {
+    for (kinds, name) in &SINGLE {
+        let first = if kinds[0] { mine.first_write } else { mine.first_read };
+        let middle = if kinds[1] { other.last_write } else { other.last_read };
+        let ends = if kinds[2] { access.writes() } else { access.reads() };
+        let (Some(first), Some(middle)) = (first, middle) else {
+            continue;
+        };
+        if !ends || first.index >= middle.index {
+            continue;
+        }
+        let step = |point, owner| RawStep {
+            point,
+            location: Some(access.location),
+            lock: None,
+            owner,
+        };
+        let steps = vec![
+            step(first, Some(owner)),
+            step(middle, other.owner),
+            step(access.point, Some(owner)),
+        ];
+        found.report(Rule::Atomicity, name, steps);
+    }
+}
+
+fn double(a: &Conflict, b: &Conflict, owner: Owner, theirs: Owner, found: &mut Found) {
+    let owner_of = |unit: UnitId| if unit == owner.unit { owner } else { theirs };
+    let second_of = |c: &Conflict| if c.first_unit == owner.unit { theirs } else { owner };
+    let mut events = [
+        (a.first, a.location, owner_of(a.first_unit), a.first_writes),
+        (a.second, a.location, second_of(a), a.second_writes),
+        (b.first, b.location, owner_of(b.first_unit), b.first_writes),
+        (b.second, b.location, second_of(b), b.second_writes),
+    ];
+    events.sort_by_key(|e| e.0.index);
+    let (unit, place) = (events[0].2.unit, events[0].1);
+    let shape = events.map(|e| (e.2.unit != unit, e.1 != place, e.3));
+    let name = DOUBLE
+        .iter()
+        .find(|d| d.1 == shape)
+        .map_or_else(|| mixed(&shape), |d| d.0);
+    let step = |e: &(Point, LocationId, Owner, bool)| RawStep {
+        point: e.0,
+        location: Some(e.1),
+        lock: None,
+        owner: Some(e.2),
+    };
+    found.report(Rule::AtomicSet, name, events.iter().map(step).collect());
+}
+
+impl Found {
+    fn report(&mut self, rule: Rule, name: &'static str, steps: Vec<RawStep>) {
+        let mut sites = [SiteId(0); 4];
+        for (slot, step) in sites.iter_mut().zip(&steps) {
+            *slot = step.point.site;
+        }
+        // Imported traces may have no sites: then the locations tell matches apart.
+        let mut locations = [LocationId(u32::MAX); 2];
+        if steps.iter().any(|s| s.point.site == SiteId(0)) {
+            let mut all: Vec<_> = steps.iter().filter_map(|s| s.location).collect();
+            all.dedup();
+            for (slot, location) in locations.iter_mut().zip(all) {
+                *slot = location;
+            }
+        }
+        let certain = steps
+            .iter()
+            .all(|s| s.owner.is_none_or(|o| crate::merge::is_certain(o.kind)));
+        if !self.keys.insert((name, sites, locations, certain)) {
+            return;
+        }
+        self.reports.push(RawReport {
+            analysis: "automata",
+            rule,
+            evidence: Evidence::Witnessed,
+            pattern: name.to_owned(),
+            steps,
+            observed: true,
+        });
+    }
+}
+
+impl Analysis for Automata {
+    fn name(&self) -> &'static str {
+        "automata"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            units: true,
+            ..Needs::default()
+        }
+    }
+
+    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+        if access.cell.exempt {
+            return;
+        }
+        self.certain.access(cx, access, access.owners.certain, &mut self.found);
+        if cx.state.units.assumed_possible() {
+            self.any.access(cx, access, access.owners.any, &mut self.found);
+        }
+    }
+
+    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
+        self.certain.unit_end(cx, unit);
+        self.any.unit_end(cx, unit);
+    }
+
+    fn finish(&mut self, _: &Context<'_>) -> Vec<RawReport> {
+        std::mem::take(&mut self.found.reports)
+    }
+}

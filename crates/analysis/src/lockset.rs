@@ -1,0 +1,202 @@
+//! Fields with no consistent lock: the lockset algorithm (Eraser), as in Focus, section 2.1.
+//!
+//! **Paper.** A location goes through the states of Eraser: untouched, exclusive to one thread (initialisation), shared
+//! for reading, shared and written. From its second thread on, every access shrinks the set of locks that may protect
+//! it; a location that is shared and written under no common lock is reported. As in Focus this can be done per field
+//! or per object.
+//!
+//! **Departures.** A read counts locks held in any mode, a write only locks held exclusively (Eraser's own refinement).
+//! While a location is exclusive, a thread whose access comes after all earlier ones by hard order (start, join,
+//! hand-over through a queue, publication through a volatile) becomes its new owner: the order proves it safe. Volatile
+//! and modelled locations are left out. Each pair of sites is reported once.
+//!
+//! **Promise.** Evidence is `suspected`: a rule of thumb is broken. False alarms where another discipline protects
+//! (ownership that passes back and forth, barriers in the shared state). Misses accesses made while exclusive, and what
+//! only another run would show.
+//!
+//! **Cost.** Constant time per access in the common case (same locks as last time), at most the number of locks held
+//! otherwise; about 90 bytes per location.
+
+use crate::engine::{Access, Analysis, Context, Needs};
+use crate::finding::{Evidence, Rule};
+use crate::locks::LocksetId;
+use crate::order::Moment;
+use crate::raw::{Point, RawReport, RawStep};
+use crate::sets::CellKind;
+use ravel_trace::{LocationId, LockId, Mode, SiteId};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+/// What one candidate set belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Granularity {
+    /// Each field of each object.
+    #[default]
+    Field,
+    /// All plain fields of an object together, the static fields of a class, the elements of an array.
+    Object,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Exclusive,
+    SharedRead,
+    SharedWritten,
+    Reported,
+}
+
+#[derive(Debug)]
+struct Protected {
+    stage: Stage,
+    owner: Moment,
+    last: Point,
+    location: LocationId,
+    /// The latest access by another thread than `last`'s.
+    other: Option<(Point, LocationId)>,
+    candidates: SmallVec<[LockId; 2]>,
+    refined_by: LocksetId,
+    refined_for_write: bool,
+}
+
+/// The analysis.
+#[derive(Debug, Default)]
+pub struct Lockset {
+    granularity: Granularity,
+    places: Vec<Option<Box<Protected>>>,
+    reports: Vec<RawReport>,
+    pairs: FxHashSet<(SiteId, SiteId, LocationId)>,
+}
+
+impl Lockset {
+    /// With candidate sets per field or per object.
+    pub fn new(granularity: Granularity) -> Self {
+        Lockset {
+            granularity,
+            ..Lockset::default()
+        }
+    }
+
+    /// All variables of an imported trace are one atomic set, but not one object.
+    #[inline]
+    fn key(&self, access: &Access) -> usize {
+        match self.granularity {
+            Granularity::Object if access.cell.kind != CellKind::Imported => access.cell.set.0 as usize,
+            _ => access.location.index(),
+        }
+    }
+
+    fn report(&mut self, place: &Protected, access: &Access) {
+        let Some((other, location)) = place.other else { return };
+        let (a, b) = (other.site.min(access.point.site), other.site.max(access.point.site));
+        let unknown = a == SiteId(0) || b == SiteId(0);
+        let told_by = if unknown { access.location } else { LocationId(u32::MAX) };
+        if !self.pairs.insert((a, b, told_by)) {
+            return;
+        }
+        let step = |point, location| RawStep {
+            point,
+            location: Some(location),
+            lock: None,
+            owner: None,
+        };
+        self.reports.push(RawReport {
+            analysis: "lockset",
+            rule: Rule::LockDiscipline,
+            evidence: Evidence::Suspected,
+            pattern: String::new(),
+            steps: vec![step(other, location), step(access.point, access.location)],
+            observed: false,
+        });
+    }
+}
+
+fn refine(place: &mut Protected, cx: &Context<'_>, access: &Access, first: bool) {
+    let (locks, write) = (access.point.locks, access.writes());
+    let known = !first && place.refined_by == locks && (place.refined_for_write || !write);
+    if known {
+        return;
+    }
+    let held = cx.state.locksets.locks(locks);
+    let protects = |lock: LockId| {
+        held.iter()
+            .any(|h| h.lock == lock && (!write || h.mode == Mode::Exclusive))
+    };
+    if first {
+        let all = held.iter().map(|h| h.lock).filter(|l| protects(*l));
+        place.candidates = all.collect();
+    } else {
+        place.candidates.retain(|lock| protects(*lock));
+    }
+    place.refined_by = locks;
+    place.refined_for_write = write;
+}
+
+impl Analysis for Lockset {
+    fn name(&self) -> &'static str {
+        "lockset"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            hard: true,
+            ..Needs::default()
+        }
+    }
+
+    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+        if access.cell.synchronizing || access.cell.exempt {
+            return;
+        }
+        let key = self.key(access);
+        if self.places.len() <= key {
+            self.places.resize_with(key + 1, || None);
+        }
+        let now = cx.state.order.now(access.thread());
+        let Some(place) = &mut self.places[key] else {
+            self.places[key] = Some(Box::new(Protected {
+                stage: Stage::Exclusive,
+                owner: now,
+                last: access.point,
+                location: access.location,
+                other: None,
+                candidates: SmallVec::new(),
+                refined_by: LocksetId::EMPTY,
+                refined_for_write: false,
+            }));
+            return;
+        };
+        if place.stage == Stage::Exclusive && (place.owner.thread == now.thread || knows(cx, now, place.owner)) {
+            place.owner = now;
+            place.last = access.point;
+            place.location = access.location;
+            return;
+        }
+        if place.last.thread != now.thread {
+            place.other = Some((place.last, place.location));
+        }
+        place.last = access.point;
+        place.location = access.location;
+        refine(place, cx, access, place.stage == Stage::Exclusive);
+        place.stage = match (place.stage, access.writes()) {
+            (Stage::Reported, _) => return,
+            (Stage::SharedWritten, _) | (_, true) => Stage::SharedWritten,
+            (_, false) => Stage::SharedRead,
+        };
+        if place.stage == Stage::SharedWritten
+            && place.candidates.is_empty()
+            && let Some(mut place) = self.places[key].take()
+        {
+            place.stage = Stage::Reported;
+            self.report(&place, access);
+            self.places[key] = Some(place);
+        }
+    }
+
+    fn finish(&mut self, _: &Context<'_>) -> Vec<RawReport> {
+        std::mem::take(&mut self.reports)
+    }
+}
+
+fn knows(cx: &Context<'_>, now: Moment, earlier: Moment) -> bool {
+    cx.state.order.of(now.thread).hard.knows(earlier)
+}

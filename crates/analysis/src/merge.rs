@@ -1,0 +1,285 @@
+//! From observations to findings: one bug, one finding.
+//!
+//! What counts as one bug: all races and broken lock disciplines of one variable; all interruptions of one unit's code on
+//! one class's state, whoever interrupts; all inconsistencies between the same two units on one class's state, unless
+//! one of the two is already known to be interrupted there; all cycles of one unit's code, unless it is already known to be
+//! interrupted. Fingerprints are made of those same names (never of lines, ids, threads or counts), so that a bug keeps its
+//! id from run to run and when other code changes.
+
+use crate::describe::{Describer, help, message};
+use crate::engine::State;
+use crate::finding::{Candidate, EventRef, Finding, Rule, UnitKind, UnitSpan};
+use crate::raw::{RawReport, RawStep};
+use crate::units::UnitId;
+use ravel_trace::Names;
+use std::collections::BTreeMap;
+
+/// Occurrences kept per finding.
+const CANDIDATES: usize = 24;
+
+/// Whether a kind of unit is certain, not assumed.
+pub fn is_certain(kind: UnitKind) -> bool {
+    matches!(kind, UnitKind::Section | UnitKind::Declared)
+}
+
+/// What makes one bug.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    family: &'static str,
+    subject: String,
+    code: Vec<String>,
+}
+
+/// Makes findings of the observations of one trace.
+pub fn merge(reports: Vec<RawReport>, names: &Names, state: &State) -> Vec<Finding> {
+    let describer = Describer::new(names, state);
+    let mut groups: BTreeMap<Key, Vec<RawReport>> = BTreeMap::new();
+    for report in reports {
+        if report.steps.is_empty() {
+            continue;
+        }
+        groups.entry(key(&describer, &report)).or_default().push(report);
+    }
+    absorb(&mut groups);
+    let mut findings: Vec<Finding> = groups
+        .into_iter()
+        .map(|(key, reports)| finding(&describer, state, &key, reports))
+        .collect();
+    findings.sort_by(|a, b| {
+        b.evidence
+            .cmp(&a.evidence)
+            .then(a.rule.cmp(&b.rule))
+            .then(a.id.cmp(&b.id))
+    });
+    findings
+}
+
+/// The class whose state a variable is; an imported variable stands for itself.
+fn subject_of(variable: &str) -> &str {
+    if let Some((_, class)) = variable.rsplit_once(" in ") {
+        return class;
+    }
+    variable.rsplit_once('.').map_or(variable, |(class, _)| class)
+}
+
+fn code_of(describer: &Describer<'_>, step: &RawStep) -> String {
+    match (step.owner, describer.method_of(step)) {
+        (Some(owner), _) => describer.unit_code(owner),
+        (None, Some(method)) => describer.method(method),
+        (None, None) => describer.thread(step.point.thread),
+    }
+}
+
+fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
+    let variable = report
+        .steps
+        .iter()
+        .map(|s| describer.variable(s))
+        .find(|v| !v.is_empty())
+        .unwrap_or_default();
+    let subject = subject_of(&variable).to_owned();
+    let codes = || {
+        let mut codes: Vec<String> = report.steps.iter().map(|s| code_of(describer, s)).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    };
+    match report.rule {
+        Rule::DataRace | Rule::LockDiscipline => Key {
+            family: "race",
+            subject: variable,
+            code: Vec::new(),
+        },
+        Rule::Atomicity => {
+            // The unit that is interrupted is the one with two steps, the first of all in every pattern.
+            let code = report.steps.first().map(|s| code_of(describer, s));
+            Key {
+                family: "atomicity",
+                subject,
+                code: code.into_iter().collect(),
+            }
+        }
+        Rule::AtomicSet => Key {
+            family: "atomicity",
+            subject,
+            code: codes(),
+        },
+        Rule::Unserializable => Key {
+            family: "unserializable",
+            subject: String::new(),
+            code: codes(),
+        },
+        Rule::LockOrder | Rule::LockPattern => {
+            let mut locks: Vec<String> = report.steps.iter().map(|s| describer.step(s).variable).collect();
+            locks.sort_unstable();
+            locks.dedup();
+            Key {
+                family: "lock-order",
+                subject: locks.join(" "),
+                code: codes(),
+            }
+        }
+    }
+}
+
+/// Puts groups about several units under those that already name one of the units as interrupted.
+fn absorb(groups: &mut BTreeMap<Key, Vec<RawReport>>) {
+    let interrupted: Vec<Key> = groups
+        .keys()
+        .filter(|k| k.family == "atomicity" && k.code.len() == 1)
+        .cloned()
+        .collect();
+    let mut moves: Vec<(Key, Key)> = Vec::new();
+    for key in groups.keys().filter(|k| k.family == "atomicity" && k.code.len() > 1) {
+        let host = interrupted
+            .iter()
+            .find(|h| h.subject == key.subject && key.code.contains(&h.code[0]));
+        if let Some(host) = host {
+            moves.push((key.clone(), host.clone()));
+        }
+    }
+    for (from, to) in moves.drain(..) {
+        let reports = groups.remove(&from).unwrap_or_default();
+        groups.entry(to).or_default().extend(reports);
+    }
+    let known: Vec<Key> = groups.keys().filter(|k| k.family == "atomicity").cloned().collect();
+    for key in groups.keys().filter(|k| k.family == "unserializable") {
+        let host = known.iter().find(|h| h.code.iter().all(|c| key.code.contains(c)));
+        if let Some(host) = host {
+            moves.push((key.clone(), host.clone()));
+        }
+    }
+    for (from, to) in moves {
+        let reports = groups.remove(&from).unwrap_or_default();
+        groups.entry(to).or_default().extend(reports);
+    }
+}
+
+/// Strongest first: evidence, then certain units, then the shorter and earlier.
+fn strength(report: &RawReport) -> impl Ord + use<> {
+    let assumed = report
+        .steps
+        .iter()
+        .any(|s| s.owner.is_some_and(|o| !is_certain(o.kind)));
+    let whole = report.rule == Rule::Unserializable;
+    let last = report.steps.iter().map(|s| s.point.index).max();
+    (
+        std::cmp::Reverse(report.evidence),
+        whole,
+        assumed,
+        report.rule,
+        report.steps.len(),
+        last,
+        report.analysis,
+    )
+}
+
+fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec<RawReport>) -> Finding {
+    reports.sort_by_cached_key(strength);
+    let mut patterns = Vec::new();
+    let mut analyses: Vec<String> = Vec::new();
+    let mut variables = Vec::new();
+    let mut units = Vec::new();
+    let mut candidates = Vec::new();
+    for report in &reports {
+        if !report.pattern.is_empty() {
+            push_new(&mut patterns, report.pattern.clone());
+        }
+        push_new(&mut analyses, report.analysis.to_owned());
+        for step in &report.steps {
+            if step.location.is_some() || step.lock.is_some() {
+                push_new(&mut variables, describer.step(step).variable);
+            }
+            if let Some(owner) = step.owner.filter(|_| units.len() < 8) {
+                push_new(&mut units, describer.unit(owner));
+            }
+        }
+        if candidates.len() < CANDIDATES {
+            push_new(&mut candidates, candidate(describer, state, report));
+        }
+    }
+    let first = &reports[0];
+    let steps: Vec<_> = first.steps.iter().map(|s| describer.step(s)).collect();
+    let own: Vec<String> = {
+        let mut own = Vec::new();
+        steps
+            .iter()
+            .filter(|s| !s.variable.is_empty())
+            .for_each(|s| push_new(&mut own, s.variable.clone()));
+        own
+    };
+    Finding {
+        id: fingerprint(key),
+        rule: first.rule,
+        evidence: first.evidence,
+        shown: false,
+        message: message(first.rule, &own, &units, &steps),
+        help: help(first.rule, &own, &units),
+        patterns,
+        analyses,
+        variables,
+        units,
+        steps,
+        outcome: None,
+        schedule: Vec::new(),
+        replay: String::new(),
+        candidates,
+    }
+}
+
+fn candidate(describer: &Describer<'_>, state: &State, report: &RawReport) -> Candidate {
+    let mut ids: Vec<UnitId> = Vec::new();
+    let mut units = Vec::new();
+    let mut owners = Vec::new();
+    for step in &report.steps {
+        let Some(owner) = step.owner else {
+            owners.push(None);
+            continue;
+        };
+        let known = ids.iter().position(|u| *u == owner.unit);
+        owners.push(Some(known.unwrap_or_else(|| {
+            let info = state.units.info(owner.unit);
+            let event = |when: crate::units::When| EventRef {
+                index: when.index,
+                thread: info.thread,
+                position: when.position,
+                location: None,
+                lock: None,
+            };
+            // A unit cut off by the end of the trace has no last event.
+            let end = info.end.filter(|e| e.position != u32::MAX).map(event);
+            ids.push(owner.unit);
+            units.push(UnitSpan {
+                thread: info.thread,
+                begin: event(info.begin),
+                end,
+                kind: owner.kind,
+            });
+            ids.len() - 1
+        })));
+    }
+    Candidate {
+        events: report.steps.iter().map(|s| describer.event(s)).collect(),
+        owners,
+        units,
+        observed: report.observed,
+    }
+}
+
+/// FNV-1a, written out so that ids never change with a library.
+fn fingerprint(key: &Key) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let parts = [key.family, &key.subject]
+        .into_iter()
+        .chain(key.code.iter().map(String::as_str));
+    for byte in parts.flat_map(|p| p.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{:08x}", (hash ^ hash >> 32) as u32)
+}
