@@ -152,7 +152,8 @@ impl Maker<'_> {
     }
 
     fn finish(&self, order: Vec<Step>, keep: Keep) -> Generated {
-        let order = shrink(self.image, self.target, order, keep, self.effort.shrink_steps);
+        let passes = |order: &[Step]| check_order(self.image, self.target, order, keep).is_ok();
+        let order = shrink(order, self.effort.shrink_steps, passes);
         let mut schedule = Schedule::from_steps(self.image, &order);
         if self.target.shape == Shape::Blocked {
             self.up_to_the_lock(&mut schedule);

@@ -5,9 +5,10 @@ use rustc_hash::FxHashSet;
 use crate::generate::Effort;
 use crate::goal::{Goal, Span, Target};
 use crate::image::{Image, Step};
-use crate::machine::Broken;
+use crate::machine::{Broken, Machine};
 use crate::plan::{Keep, Plan};
 use crate::schedule::Schedule;
+use crate::shrink::shrink;
 use crate::solve::{Budget, Policy, solve};
 
 /// Most serial schedules made for one finding.
@@ -41,6 +42,7 @@ pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> Vec<Seri
         let chosen: Vec<_> = order.iter().map(|&i| units[i]).collect();
         let serial = [Keep::BeforeFirst, Keep::Nothing].into_iter().find_map(|keep| {
             let steps = serial(image, &own, &chosen, keep, effort).ok()?;
+            let steps = shrink(steps, effort.shrink_steps, |s| is_serial(image, &own, &chosen, keep, s));
             Some(Serial {
                 order: chosen.iter().map(|u| u.0).collect(),
                 schedule: Schedule::from_steps(image, &steps),
@@ -99,6 +101,21 @@ fn serial(
     solve(&plan, Policy::Stay, &mut budget())
         .or_else(|_| solve(&plan, Policy::Recorded, &mut budget()))
         .map(|(order, _)| order)
+}
+
+/// Whether an order is possible, runs the units one after the other and ends with the last of them.
+fn is_serial(image: &Image, own: &FxHashSet<u32>, units: &[(usize, Step, Step)], keep: Keep, order: &[Step]) -> bool {
+    let mut machine = Machine::new(image, own);
+    let mut reads = keep == Keep::BeforeFirst;
+    for step in order {
+        reads &= units.first().is_none_or(|u| u.1 != *step);
+        let unit = units.iter().position(|u| u.1 == *step);
+        let turn_has_come = unit.is_none_or(|u| u == 0 || machine.is_done(units[u - 1].2));
+        if !turn_has_come || machine.run(step.thread, reads).is_err() {
+            return false;
+        }
+    }
+    units.last().is_some_and(|u| order.last() == Some(&u.2))
 }
 
 /// Orders of `0..count`, the first ones in lexicographic order.

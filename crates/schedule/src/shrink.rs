@@ -1,16 +1,13 @@
 //! Makes a schedule simpler: fewest context switches, then fewest steps.
 //!
-//! A turn is moved next to another turn of the same thread, or left out if nothing needs it, for as long as the check
+//! A turn is moved next to another turn of the same thread, or left out if nothing needs it, for as long as a check
 //! still passes. That is a descent to a local best, not the least possible; each move costs one check, and the steps
 //! checked are bounded.
 
-use crate::check::check_order;
-use crate::goal::Target;
-use crate::image::{Image, Step};
-use crate::plan::Keep;
+use crate::image::Step;
 
-/// Simplifies an order that passes the check under `keep`; the result passes it too.
-pub(crate) fn shrink(image: &Image, target: &Target, order: Vec<Step>, keep: Keep, steps: u64) -> Vec<Step> {
+/// Simplifies an order that passes the check; the result passes it too. At most `steps` steps are checked.
+pub(crate) fn shrink(order: Vec<Step>, steps: u64, passes: impl Fn(&[Step]) -> bool) -> Vec<Step> {
     let mut left = steps;
     let mut turns = turns(&order);
     loop {
@@ -23,7 +20,7 @@ pub(crate) fn shrink(image: &Image, target: &Target, order: Vec<Step>, keep: Kee
                 }
                 left -= cost;
                 let flat: Vec<Step> = candidate.iter().flatten().copied().collect();
-                if check_order(image, target, &flat, keep).is_ok() {
+                if passes(&flat) {
                     better = Some(flat);
                     break 'moves;
                 }

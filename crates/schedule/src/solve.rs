@@ -40,7 +40,7 @@ pub(crate) enum Policy {
 
 /// An order of all that the plan takes, with the plan as it was extended on the way.
 pub(crate) fn solve<'a>(plan: &Plan<'a>, policy: Policy, budget: &mut Budget) -> Result<(Vec<Step>, Plan<'a>), Broken> {
-    let (alternatives, broken) = match Run::new(plan, policy).to_end(budget) {
+    let (alternatives, broken) = match Run::new(plan, policy).complete(budget) {
         Ok(order) => return Ok((order, plan.clone())),
         Err(stuck) => stuck,
     };
@@ -180,7 +180,7 @@ impl<'p, 'a> Run<'p, 'a> {
         }
     }
 
-    fn to_end(mut self, budget: &mut Budget) -> Result<Vec<Step>, (Vec<Alternative>, Broken)> {
+    fn complete(mut self, budget: &mut Budget) -> Result<Vec<Step>, (Vec<Alternative>, Broken)> {
         budget.tries = budget.tries.saturating_sub(1);
         budget.steps = budget.steps.saturating_sub(self.remaining as u64);
         let mut staying: Option<u32> = None;

@@ -35,15 +35,15 @@ fn witnessed(tape: Tape, shape: Shape, events: &[EventAt]) -> Vec<usize> {
 #[test]
 fn figure_1_race_of_3_and_7() {
     let mut tape = Tape::new(2);
-    let _1 = tape.write(0, Z);
-    let _5 = tape.write(1, X);
-    let _2 = tape.read(0, X);
-    let _3 = tape.read(0, Y);
-    let _6 = tape.write(1, X);
-    let _7 = tape.write(1, Y);
+    tape.write(0, Z);
+    tape.write(1, X);
+    tape.read(0, X);
+    let v3 = tape.read(0, Y);
+    tape.write(1, X);
+    let v7 = tape.write(1, Y);
     // In the paper ⟨1, 5, 2, 6, 7, 3⟩; with the recorded numbers of the events: 1, 2, 3, 5, 6, 4. Of orders that are
     // as simple, any will do, as long as 2 still reads what 5 wrote.
-    let order = witnessed(tape, Shape::Adjacent, &[_7, _3]);
+    let order = witnessed(tape, Shape::Adjacent, &[v7, v3]);
     assert_eq!(order, [2, 1, 3, 5, 6, 4]);
 }
 

@@ -1,0 +1,522 @@
+//! Each rule of the check, broken and kept; each kind of goal, once.
+
+mod support;
+
+use ravel_schedule::{
+    Broken, CheckError, Effort, EventAt, Generated, Goal, GoalError, Image, NoSchedule, Schedule, Shape, Span, Verdict,
+    check, generate, serial_schedules,
+};
+use ravel_trace::names::{Class, Field, Location, Method, Site, SiteKind};
+use ravel_trace::{ClassId, FieldId, LocationId, LockId, MethodId, Mode, Op, SiteId, SyncId, ThreadId, Value};
+use support::Tape;
+
+const X: u32 = 0;
+const Y: u32 = 1;
+const FLAG: u32 = 8;
+const L: u32 = 0;
+const M: u32 = 1;
+
+fn made(image: &Image, shape: Shape, events: &[EventAt]) -> Generated {
+    let goal = Goal::new(shape, events.iter().copied());
+    let made = generate(image, &goal, &Effort::default()).expect("a schedule");
+    if made.verdict == Verdict::Witnessed {
+        check(image, &goal, &made.schedule).expect("what is witnessed passes the check");
+    }
+    made
+}
+
+fn refused(image: &Image, shape: Shape, events: &[EventAt]) -> Broken {
+    let goal = Goal::new(shape, events.iter().copied());
+    match generate(image, &goal, &Effort::default()) {
+        Err(NoSchedule::Infeasible { broken, certain: true }) => broken,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn schedule(image: &Image, turns: &[(&str, u32)]) -> Schedule {
+    let mut text = "ravel schedule 1\n".to_owned();
+    for thread in image.thread_names() {
+        text += &format!("thread {} {:?}\n", thread.path, thread.name);
+    }
+    for (path, until) in turns {
+        text += &format!("run {path} to {until}\n");
+    }
+    Schedule::parse(&text).expect("well formed")
+}
+
+fn broken(image: &Image, goal: &Goal, turns: &[(&str, u32)]) -> Broken {
+    match check(image, goal, &schedule(image, turns)) {
+        Err(CheckError::Broken(broken)) => broken,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn resume(notified: bool) -> Op {
+    Op::Resume {
+        lock: LockId(L),
+        notified,
+    }
+}
+
+#[test]
+fn a_lock_order_cycle_becomes_a_deadlock() {
+    let mut tape = Tape::new(2);
+    tape.acquire(0, L);
+    let a = tape.acquire(0, M);
+    tape.release(0, M);
+    tape.release(0, L);
+    tape.acquire(1, M);
+    // Points 2 to 6 were passed and not recorded.
+    let b = tape.op_at(
+        1,
+        7,
+        Op::Acquire {
+            lock: LockId(L),
+            mode: Mode::Exclusive,
+        },
+    );
+    tape.release(1, L);
+    tape.release(1, M);
+    let image = tape.image();
+    let made = made(&image, Shape::Blocked, &[a, b]);
+    assert_eq!(made.verdict, Verdict::Witnessed);
+    assert_eq!(made.schedule.to_pairs(), [("main".to_owned(), 1), ("t1".to_owned(), 6)]);
+}
+
+#[test]
+fn a_gate_lock_makes_the_cycle_impossible() {
+    let mut tape = Tape::new(2);
+    let mut wanted = Vec::new();
+    for (thread, first, second) in [(0, L, M), (1, M, L)] {
+        tape.acquire(thread, 2);
+        tape.acquire(thread, first);
+        wanted.push(tape.acquire(thread, second));
+        tape.release(thread, second);
+        tape.release(thread, first);
+        tape.release(thread, 2);
+    }
+    let image = tape.image();
+    assert!(matches!(
+        refused(&image, Shape::Blocked, &wanted),
+        Broken::LockHeld { lock: LockId(2), .. }
+    ));
+}
+
+#[test]
+fn three_threads_deadlock_in_a_ring() {
+    let mut tape = Tape::new(3);
+    let mut wanted = Vec::new();
+    for thread in 0..3 {
+        tape.acquire(thread, thread);
+        wanted.push(tape.acquire(thread, (thread + 1) % 3));
+        tape.release(thread, (thread + 1) % 3);
+        tape.release(thread, thread);
+    }
+    let image = tape.image();
+    let made = made(&image, Shape::Blocked, &wanted);
+    assert_eq!(made.verdict, Verdict::Witnessed);
+    assert_eq!(made.schedule.segments.len(), 3);
+}
+
+#[test]
+fn readers_share_a_lock_and_a_writer_does_not() {
+    let mut tape = Tape::new(2);
+    let shared = |tape: &mut Tape, thread| {
+        tape.op(
+            thread,
+            Op::Acquire {
+                lock: LockId(L),
+                mode: Mode::Shared,
+            },
+        );
+        let access = tape.write(thread, X);
+        tape.op(
+            thread,
+            Op::Release {
+                lock: LockId(L),
+                mode: Mode::Shared,
+            },
+        );
+        access
+    };
+    let a = shared(&mut tape, 0);
+    let b = shared(&mut tape, 1);
+    tape.acquire(1, L);
+    let c = tape.write(1, X);
+    tape.release(1, L);
+    let image = tape.image();
+    assert_eq!(made(&image, Shape::Adjacent, &[a, b]).verdict, Verdict::Witnessed);
+    assert!(matches!(
+        refused(&image, Shape::Adjacent, &[a, c]),
+        Broken::LockHeld { .. }
+    ));
+}
+
+#[test]
+fn a_wait_is_notified_after_it_began() {
+    let mut tape = Tape::new(2);
+    tape.acquire(0, L);
+    tape.op(0, Op::Wait { lock: LockId(L) });
+    let early = tape.write(1, X);
+    tape.acquire(1, L);
+    tape.op(
+        1,
+        Op::Notify {
+            lock: LockId(L),
+            all: false,
+        },
+    );
+    tape.release(1, L);
+    let late = tape.write(1, X);
+    tape.op(0, resume(true));
+    let after = tape.write(0, X);
+    tape.release(0, L);
+    let image = tape.image();
+    assert_eq!(
+        made(&image, Shape::Adjacent, &[after, late]).verdict,
+        Verdict::Witnessed
+    );
+    assert!(matches!(
+        refused(&image, Shape::Ordered, &[after, early]),
+        Broken::Order { .. } | Broken::LockHeld { .. }
+    ));
+    let goal = Goal::new(Shape::Ordered, [late, after]);
+    check(
+        &image,
+        &goal,
+        &schedule(&image, &[("main", 2), ("main/0", 5), ("main", 4)]),
+    )
+    .expect("as recorded");
+    // The notification comes before the wait and is lost.
+    let lost = broken(&image, &goal, &[("main/0", 5), ("main", 4)]);
+    assert!(matches!(lost, Broken::NotNotified { lock: LockId(L), .. }), "{lost}");
+    let never = broken(&image, &goal, &[("main", 4)]);
+    assert!(matches!(never, Broken::Order { .. }), "{never}");
+}
+
+#[test]
+fn a_wait_that_timed_out_needs_no_notification() {
+    let mut tape = Tape::new(2);
+    tape.acquire(0, L);
+    tape.op(0, Op::Wait { lock: LockId(L) });
+    tape.acquire(1, L);
+    let b = tape.write(1, X);
+    tape.release(1, L);
+    tape.op(0, resume(false));
+    let a = tape.write(0, X);
+    let c = tape.write(0, X);
+    tape.release(0, L);
+    let image = tape.image();
+    assert_eq!(made(&image, Shape::Ordered, &[a, b, c][..2]).schedule.segments.len(), 2);
+    assert!(matches!(
+        refused(&image, Shape::Ordered, &[a, b, c]),
+        Broken::LockHeld { .. }
+    ));
+}
+
+#[test]
+fn a_volatile_read_comes_after_the_write_it_saw() {
+    let mut tape = Tape::new(2);
+    let a = tape.write(0, X);
+    let flag = tape.write(0, FLAG);
+    let seen = tape.read(1, FLAG);
+    let b = tape.write(1, X);
+    let image = tape.image();
+    assert!(matches!(refused(&image, Shape::Ordered, &[b, a]), Broken::Order { .. }));
+    // But the edge is not held against a pattern on the volatile itself.
+    assert_eq!(made(&image, Shape::Ordered, &[seen, flag]).verdict, Verdict::Witnessed);
+}
+
+#[test]
+fn a_changed_read_before_the_bug_leaves_a_schedule_without_a_witness() {
+    let mut tape = Tape::new(2);
+    let a = tape.write(0, X);
+    tape.write(0, Y);
+    tape.read(1, Y);
+    let b = tape.write(1, X);
+    let image = tape.image();
+    let made = made(&image, Shape::Adjacent, &[a, b]);
+    let Verdict::ReadsDiffer(Broken::ReadChanged {
+        at,
+        location,
+        recorded,
+        now,
+    }) = made.verdict
+    else {
+        panic!("{made:?}");
+    };
+    assert_eq!((at.thread, location, now), (ThreadId(1), LocationId(Y), None));
+    assert_eq!(recorded.map(|p| (p.thread, p.position)), Some((ThreadId(0), 2)));
+    let text = made.verdict_text();
+    assert!(
+        text.contains("thread 1 at position 1") && text.contains("nobody"),
+        "{text}"
+    );
+}
+
+trait VerdictText {
+    fn verdict_text(&self) -> String;
+}
+
+impl VerdictText for Generated {
+    fn verdict_text(&self) -> String {
+        match self.verdict {
+            Verdict::Witnessed => String::new(),
+            Verdict::ReadsDiffer(broken) => broken.to_string(),
+        }
+    }
+}
+
+#[test]
+fn the_same_value_from_another_writer_is_no_change() {
+    let mut tape = Tape::new(2);
+    let one = Value::Exact(1);
+    let write = |location| Op::Write {
+        location: LocationId(location),
+        value: one,
+    };
+    tape.op(1, write(Y));
+    let a = tape.op(0, write(X));
+    tape.op(0, write(Y));
+    tape.op(
+        1,
+        Op::Read {
+            location: LocationId(Y),
+            value: one,
+        },
+    );
+    let b = tape.op(1, write(X));
+    let image = tape.image();
+    assert_eq!(made(&image, Shape::Adjacent, &[a, b]).verdict, Verdict::Witnessed);
+}
+
+#[test]
+fn a_receive_comes_after_every_earlier_send() {
+    let mut tape = Tape::new(3);
+    let a = tape.write(0, X);
+    tape.send(0, 0);
+    let b = tape.write(1, X);
+    tape.send(1, 0);
+    tape.receive(2, 0);
+    let c = tape.write(2, X);
+    let image = tape.image();
+    assert!(matches!(refused(&image, Shape::Ordered, &[c, a]), Broken::Order { .. }));
+    assert!(matches!(refused(&image, Shape::Ordered, &[c, b]), Broken::Order { .. }));
+    assert_eq!(made(&image, Shape::Ordered, &[b, a]).verdict, Verdict::Witnessed);
+}
+
+/// The two halves of a barrier share a position; each thread's second half needs the other's first.
+#[test]
+fn halves_of_one_operation_may_wait_for_each_other() {
+    let mut tape = Tape::new(2);
+    let sync = SyncId(0);
+    let before = tape.write(0, X);
+    tape.op_at(0, 2, Op::Send { sync });
+    let other = tape.write(1, X);
+    tape.op_at(1, 2, Op::Send { sync });
+    tape.op_at(1, 2, Op::Receive { sync });
+    tape.op_at(0, 2, Op::Receive { sync });
+    let a = tape.write(0, X);
+    let b = tape.write(1, X);
+    let image = tape.image();
+    let made_after = made(&image, Shape::Adjacent, &[b, a]);
+    assert_eq!(made_after.verdict, Verdict::Witnessed);
+    assert_eq!(
+        made(&image, Shape::Adjacent, &[other, before]).verdict,
+        Verdict::Witnessed
+    );
+    assert!(matches!(
+        refused(&image, Shape::Ordered, &[a, other]),
+        Broken::Order { .. }
+    ));
+}
+
+#[test]
+fn a_class_is_used_after_another_thread_initialised_it() {
+    let mut tape = Tape::new(2);
+    tape.names.classes.push(Class {
+        name: "C".to_owned(),
+        ..Class::default()
+    });
+    tape.names.classes.push(Class {
+        name: "D".to_owned(),
+        ..Class::default()
+    });
+    tape.names.methods.push(Method {
+        class: ClassId(1),
+        ..Method::default()
+    });
+    tape.names.methods.push(Method {
+        class: ClassId(0),
+        ..Method::default()
+    });
+    tape.names.sites.push(Site::default());
+    tape.names.sites.push(Site {
+        method: MethodId(0),
+        what: SiteKind::Unknown,
+        ..Site::default()
+    });
+    for field in &mut tape.names.fields {
+        field.class = ClassId(1);
+    }
+    tape.names.fields.push(Field {
+        class: ClassId(0),
+        name: "s".to_owned(),
+        ..Field::default()
+    });
+    tape.names.locations.push(Location::Static(FieldId(16)));
+    let a = tape.write(0, X);
+    tape.op(0, Op::Initialized { class: ClassId(0) });
+    tape.read(1, 16);
+    let b = tape.write(1, X);
+    tape.op(0, Op::Initialized { class: ClassId(1) });
+    let entered = tape.next_position(1);
+    tape.op(1, Op::Enter { method: MethodId(0) });
+    let c = tape.op_at(
+        1,
+        entered,
+        Op::Write {
+            location: LocationId(X),
+            value: Value::Unknown,
+        },
+    );
+    let end = tape.write(0, Y);
+    let last = tape.write(1, Y);
+    assert_eq!(tape.events[0].site, SiteId(0));
+    let image = tape.image();
+    assert!(matches!(refused(&image, Shape::Ordered, &[b, a]), Broken::Order { .. }));
+    assert!(matches!(refused(&image, Shape::Ordered, &[c, a]), Broken::Order { .. }));
+    assert_eq!(made(&image, Shape::Adjacent, &[last, end]).verdict, Verdict::Witnessed);
+}
+
+#[test]
+fn events_of_one_position_stay_together() {
+    let mut tape = Tape::new(2);
+    let a = tape.write(0, X);
+    let b = tape.op_at(
+        1,
+        1,
+        Op::Read {
+            location: LocationId(X),
+            value: Value::Unknown,
+        },
+    );
+    tape.op_at(
+        1,
+        1,
+        Op::Write {
+            location: LocationId(X),
+            value: Value::Unknown,
+        },
+    );
+    let image = tape.image();
+    let goal = Goal::new(Shape::Ordered, [b, a]);
+    let made = generate(&image, &goal, &Effort::default()).expect("a schedule");
+    assert_eq!(made.schedule.to_json(), r#"[["t1",1],["main",1]]"#);
+    let split = EventAt { location: None, ..b };
+    assert!(matches!(
+        generate(
+            &image,
+            &Goal::new(Shape::Ordered, [split, a, split]),
+            &Effort::default()
+        ),
+        Err(NoSchedule::Goal(GoalError::AgainstProgramOrder(_)))
+    ));
+}
+
+#[test]
+fn goals_that_make_no_sense_are_refused() {
+    let mut tape = Tape::new(2);
+    let a = tape.write(0, X);
+    let b = tape.write(0, X);
+    let nowhere = EventAt { position: 99, ..a };
+    let image = tape.image();
+    let error = |events: &[EventAt]| match generate(
+        &image,
+        &Goal::new(Shape::Ordered, events.iter().copied()),
+        &Effort::default(),
+    ) {
+        Err(NoSchedule::Goal(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(error(&[]), GoalError::TooFew);
+    assert_eq!(error(&[a, b]), GoalError::TooFew);
+    assert_eq!(error(&[b, a]), GoalError::AgainstProgramOrder(a));
+    assert_eq!(error(&[a, nowhere]), GoalError::NoSuchEvent(nowhere));
+}
+
+#[test]
+fn units_run_one_after_the_other_in_both_orders() {
+    let mut tape = Tape::new(3);
+    tape.fork(0, 1);
+    tape.fork(0, 2);
+    let mut units = Vec::new();
+    let mut events = Vec::new();
+    for thread in [1, 2] {
+        tape.op(thread, Op::Begin);
+        let begin = tape.read(thread, X);
+        let end = tape.write(thread, X);
+        tape.op(thread, Op::End { exception: false });
+        units.push(Span {
+            thread: ThreadId(thread),
+            begin: begin.position,
+            end: Some(end.position),
+        });
+        events.push([begin, end]);
+    }
+    let image = tape.image();
+    let goal = Goal {
+        shape: Shape::Ordered,
+        events: vec![events[0][0], events[1][1], events[0][1]],
+        units,
+    };
+    let serial = serial_schedules(&image, &goal, &Effort::default());
+    let orders: Vec<_> = serial.iter().map(|s| (s.order.clone(), s.schedule.to_json())).collect();
+    assert_eq!(
+        orders,
+        [
+            (vec![0, 1], r#"[["main",2],["t1",3],["t2",3]]"#.to_owned()),
+            (vec![1, 0], r#"[["main",2],["t2",3],["t1",3]]"#.to_owned()),
+        ]
+    );
+}
+
+#[test]
+fn a_serial_order_against_hard_order_is_left_out() {
+    let mut tape = Tape::new(2);
+    let a = tape.write(0, X);
+    tape.send(0, 0);
+    tape.receive(1, 0);
+    let b = tape.write(1, X);
+    let span = |e: EventAt| Span {
+        thread: e.thread,
+        begin: e.position,
+        end: Some(e.position),
+    };
+    let goal = Goal {
+        shape: Shape::Ordered,
+        events: vec![a, b],
+        units: vec![span(a), span(b)],
+    };
+    let serial = serial_schedules(&tape.image(), &goal, &Effort::default());
+    assert_eq!(serial.iter().map(|s| s.order.clone()).collect::<Vec<_>>(), [[0, 1]]);
+}
+
+/// Where the recorded order alternates a hundred times, the schedule does not.
+#[test]
+fn schedules_have_few_switches() {
+    let mut tape = Tape::new(2);
+    for _ in 0..100 {
+        for thread in 0..2 {
+            tape.acquire(thread, L);
+            tape.write(thread, 2 + thread);
+            tape.release(thread, L);
+        }
+    }
+    let a = tape.write(0, X);
+    let b = tape.write(1, X);
+    let image = tape.image();
+    let made = made(&image, Shape::Adjacent, &[b, a]);
+    assert_eq!(made.verdict, Verdict::Witnessed);
+    assert!(made.schedule.segments.len() <= 3, "{}", made.schedule);
+}
