@@ -6,6 +6,7 @@
 
 pub mod format;
 pub mod github;
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod layout;
@@ -81,6 +82,6 @@ pub fn render(report: &Report, format: Format, options: &Options<'_>) -> String 
         Format::Junit => junit::render(report, options),
         Format::Github => github::render(report, options),
         Format::Sarif => sarif::render(report, options),
-        Format::Html => String::new(),
+        Format::Html => html::render(report, options),
     }
 }

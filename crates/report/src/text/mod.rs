@@ -31,6 +31,14 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     out
 }
 
+/// The rows of the summary, name and text, for formats that lay them out themselves.
+pub fn summary_rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, String)> {
+    summary::rows(report, options)
+        .into_iter()
+        .map(|(name, _, text)| (name, text))
+        .collect()
+}
+
 /// One finding, for `ravel replay` and formats that embed text.
 pub fn render_finding(finding: &Finding, options: &Options<'_>) -> String {
     let columns = columns(options);

@@ -14,61 +14,58 @@ const NAME: usize = 12;
 pub fn render(report: &Report, options: &Options<'_>) -> String {
     let style = Style::new(options.color, options.unicode);
     let columns = super::columns(options);
-    let shown: Vec<&Finding> = report.findings.iter().filter(|f| f.shown).collect();
-    let held: Vec<&Finding> = report.findings.iter().filter(|f| !f.shown).collect();
-    let mut lines = Vec::new();
-    let mut row = |name: &str, look: Look, text: &str| {
-        for (index, line) in wrap(&clean(text), columns - NAME - 2).iter().enumerate() {
+    let mut out = String::new();
+    for (name, look, text) in rows(report, options) {
+        for (index, line) in wrap(&clean(&text), columns - NAME - 2).iter().enumerate() {
             let name = format!("  {:<NAME$}", if index == 0 { name } else { "" });
-            lines.push(format!("{}{line}", style.paint(look, &name)));
+            out.push_str(&format!("{}{line}\n", style.paint(look, &name)));
         }
-    };
-    let dot = format!(" {} ", style.glyphs.dot);
-    let mut recorded = report.program.clone();
-    if let Some(note) = &options.notes.recorded {
-        recorded = if recorded.is_empty() {
-            note.clone()
-        } else {
-            format!("{recorded}{dot}{note}")
-        };
     }
+    out
+}
+
+/// Name, look and text of each row.
+pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, String)> {
+    let (shown, held): (Vec<&Finding>, Vec<&Finding>) = report.findings.iter().partition(|f| f.shown);
+    let notes = &options.notes;
+    let dot = format!(" {} ", Style::new(false, options.unicode).glyphs.dot);
+    let mut rows = Vec::new();
+    let program = Some(report.program.clone()).filter(|p| !p.is_empty());
+    let recorded: Vec<String> = program.into_iter().chain(notes.recorded.clone()).collect();
     if !recorded.is_empty() {
-        row("recorded", Look::Bold, &recorded);
+        rows.push(("recorded", Look::Bold, recorded.join(&dot)));
     }
-    row("seen", Look::Bold, &seen(report, &dot));
-    if let Some(analysed) = options.notes.analysed.clone().or_else(|| analyses(report)) {
-        row("analysed", Look::Bold, &analysed);
+    rows.push(("seen", Look::Bold, seen(report, &dot)));
+    if let Some(analysed) = notes.analysed.clone().or_else(|| analyses(report)) {
+        rows.push(("analysed", Look::Bold, analysed));
     }
-    if let Some(forced) = options.notes.forced.clone().or_else(|| forced(report)) {
-        row("forced", Look::Bold, &forced);
+    if let Some(forced) = notes.forced.clone().or_else(|| forced(report)) {
+        rows.push(("forced", Look::Bold, forced));
     }
-    row("found", found_look(&shown), &found(&shown));
+    rows.push(("found", found_look(&shown), found(&shown)));
     if !held.is_empty() {
-        let text = if options.all {
-            format!("{}, shown above because of --all", by_evidence(&held))
+        let how = if options.all {
+            ", shown above because of --all"
         } else {
-            format!("{}: not proven harmful; see them with --all", by_evidence(&held))
+            ": not proven harmful; see them with --all"
         };
-        row("held back", Look::Bold, &text);
+        rows.push(("held back", Look::Bold, format!("{}{how}", by_evidence(&held))));
     }
     let accepted = accepted(options);
     if !accepted.is_empty() {
-        row("accepted", Look::Bold, &accepted);
+        rows.push(("accepted", Look::Bold, accepted));
     }
     if report.summary.classes.failed > 0 {
-        let failed = words::count(report.summary.classes.failed, "class").replace("classs", "classes");
-        row(
-            "warning",
-            Look::Warn,
-            &format!("{failed} could not be instrumented: what they do was not seen"),
-        );
+        let failed = classes(report.summary.classes.failed);
+        let text = format!("{failed} could not be instrumented: what they do was not seen");
+        rows.push(("warning", Look::Warn, text));
     }
-    for warning in &options.notes.warnings {
-        row("warning", Look::Warn, warning);
-    }
-    let mut out = lines.join("\n");
-    out.push('\n');
-    out
+    rows.extend(notes.warnings.iter().map(|w| ("warning", Look::Warn, w.clone())));
+    rows
+}
+
+fn classes(n: u64) -> String {
+    format!("{} class{}", words::number(n), if n == 1 { "" } else { "es" })
 }
 
 fn seen(report: &Report, dot: &str) -> String {
@@ -82,7 +79,7 @@ fn seen(report: &Report, dot: &str) -> String {
         parts.push(words::count(summary.threads, "thread"));
     }
     if summary.classes.instrumented > 0 {
-        let mut classes = words::count(summary.classes.instrumented, "class").replace("classs", "classes");
+        let mut classes = classes(summary.classes.instrumented);
         if summary.classes.skipped > 0 {
             classes = format!("{classes} ({} left out)", words::number(summary.classes.skipped));
         }

@@ -1,0 +1,198 @@
+//! The HTML report: one file that opens from disk and asks the network for nothing. The page, its style and its script
+//! are the files under `html/`; this module puts in the data. Everything that needs judgement (names, sentences, the
+//! decisive step) is worked out here, so that the script only draws and filters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ravel_analysis::finding::{Finding, Report, Rule, Step};
+use serde_json::{Value, json};
+
+use crate::{Options, text, words};
+
+const PAGE: &str = include_str!("html/page.html");
+const STYLE: &str = include_str!("html/style.css");
+const SCRIPT: &str = include_str!("html/script.js");
+/// Source lines kept around a step.
+const CONTEXT: u32 = 2;
+/// How many findings a reader without JavaScript gets as text.
+const PLAIN_FINDINGS: usize = 100;
+
+/// The page. It has every finding; those held back are behind a filter.
+pub fn render(report: &Report, options: &Options<'_>) -> String {
+    let title = if report.program.is_empty() {
+        "Ravel report".to_owned()
+    } else {
+        format!("Ravel: {}", report.program)
+    };
+    let summary: String = text::summary_rows(report, options)
+        .iter()
+        .map(|(name, text)| format!("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(text)))
+        .collect();
+    let plain_options = Options {
+        color: false,
+        unicode: true,
+        width: 80,
+        ..Options::new(options.sources)
+    };
+    let plain: String = report
+        .findings
+        .iter()
+        .filter(|f| f.shown)
+        .take(PLAIN_FINDINGS)
+        .map(|f| text::render_finding(f, &plain_options) + "\n")
+        .collect();
+    let data = data(report, options).to_string();
+    fill(
+        PAGE,
+        &[
+            ("@title@", &escape(&title)),
+            ("@style@", STYLE),
+            ("@summary@", &summary),
+            ("@plain@", &escape(&plain)),
+            ("@data@", &escape_json(&data)),
+            ("@script@", SCRIPT),
+        ],
+    )
+}
+
+/// Replaces each mark where it stands in the page; what is put in is not searched again, so data cannot pose as a mark.
+fn fill(page: &str, parts: &[(&str, &str)]) -> String {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some((at, mark, part)) = parts
+        .iter()
+        .filter_map(|(mark, part)| rest.find(mark).map(|at| (at, *mark, *part)))
+        .min_by_key(|(at, ..)| *at)
+    {
+        out.push_str(&rest[..at]);
+        out.push_str(part);
+        rest = &rest[at + mark.len()..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn data(report: &Report, options: &Options<'_>) -> Value {
+    let mut lines: BTreeMap<String, BTreeMap<u32, String>> = BTreeMap::new();
+    let findings: Vec<Value> = report
+        .findings
+        .iter()
+        .map(|f| finding(f, options, &mut lines))
+        .collect();
+    let sources: BTreeMap<&String, Vec<(u32, &String)>> = lines
+        .iter()
+        .map(|(path, lines)| (path, lines.iter().map(|(n, text)| (*n, text)).collect()))
+        .collect();
+    json!({ "findings": findings, "sources": sources })
+}
+
+fn finding(finding: &Finding, options: &Options<'_>, lines: &mut BTreeMap<String, BTreeMap<u32, String>>) -> Value {
+    let units: Vec<String> = finding
+        .units
+        .iter()
+        .map(|u| {
+            format!(
+                "{} in {} ({})",
+                words::method(&u.method),
+                u.thread,
+                words::unit_kind(u.kind)
+            )
+        })
+        .collect();
+    let packages: BTreeSet<&str> = finding.steps.iter().map(|s| words::package(&s.class)).collect();
+    let serial = matches!(finding.rule, Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable);
+    let steps: Vec<Value> = finding.steps.iter().map(|s| step(s, options, lines)).collect();
+    json!({
+        "id": finding.id,
+        "rule": words::rule(finding.rule),
+        "evidence": words::evidence(finding.evidence),
+        "meaning": words::evidence_meaning(finding.evidence),
+        "shown": finding.shown,
+        "message": finding.message,
+        "help": finding.help,
+        "replay": finding.replay,
+        "where": words::main_place(finding).map(words::place).unwrap_or_default(),
+        "patterns": finding.patterns,
+        "analyses": finding.analyses,
+        "variables": finding.variables,
+        "units": units,
+        "packages": packages,
+        "threads": words::threads(finding),
+        "outcome": finding.outcome.as_ref().map(words::outcome),
+        "heading": words::order_heading(finding),
+        "decisive": words::decisive(finding),
+        "serial": serial,
+        "schedule": finding.schedule,
+        "steps": steps,
+    })
+}
+
+fn step(step: &Step, options: &Options<'_>, lines: &mut BTreeMap<String, BTreeMap<u32, String>>) -> Value {
+    let source = options.sources.find(&step.class, &step.file);
+    if let Some(source) = &source
+        && step.line > 0
+    {
+        let known = lines.entry(source.path.clone()).or_default();
+        for number in step.line.saturating_sub(CONTEXT)..=step.line.saturating_add(CONTEXT) {
+            if let Some(text) = source.line(number) {
+                known.entry(number).or_insert_with(|| crate::layout::expand_tabs(text));
+            }
+        }
+    }
+    json!({
+        "thread": step.thread,
+        "op": step.op,
+        "variable": step.variable,
+        "label": words::step_op(step),
+        "does": format!("{} {}{}", step.thread, words::step_does(step), words::locks_held(step)),
+        "place": words::place(step),
+        "path": source.map(|s| s.path.clone()),
+        "line": step.line,
+        "method": words::step_method(step),
+        "locks": step.locks,
+        "holding": words::holding(step),
+        "stack": step.stack,
+    })
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+/// JSON inside a script element ends at the first `</script`; a `<` written as an escape cannot begin one.
+fn escape_json(json: &str) -> String {
+    json.replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_in_is_not_searched_again() {
+        assert_eq!(fill("<@a@|@b@>", &[("@a@", "@b@"), ("@b@", "@a@")]), "<@b@|@a@>");
+    }
+
+    #[test]
+    fn every_mark_of_the_page_is_filled() {
+        let report = Report {
+            version: 1,
+            program: "p </script><script>alert(1)</script> @data@".to_owned(),
+            summary: ravel_analysis::finding::Summary::default(),
+            findings: Vec::new(),
+        };
+        let sources = crate::SourceFinder::none();
+        let page = render(&report, &Options::new(&sources));
+        assert_eq!(page.matches("</script>").count(), 2, "the page's own two scripts");
+        assert!(!page.contains("@style@") && !page.contains("@script@"));
+        for outside in ["http://", "https://", "src=", "@import", "url("] {
+            let without_namespace = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!without_namespace.contains(outside), "{outside}");
+        }
+    }
+}

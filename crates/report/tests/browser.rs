@@ -1,0 +1,263 @@
+//! The HTML report in a real browser, driven as a reader would: the page is given a second script that clicks, steps and
+//! filters, and leaves what it saw in the document. Skipped, with a word, where no Chromium is installed.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ravel_report::{Format, Options, render};
+use serde_json::Value;
+
+/// No page takes longer than this; a browser that hangs must not hang the tests.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn chromium() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let path = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&path)
+        .flat_map(|dir| names.map(|n| dir.join(n)))
+        .find(|p| p.is_file());
+    if found.is_none() {
+        println!("skipped: no Chromium in PATH");
+    }
+    found
+}
+
+/// Loads the page, runs `script` in it, and gives back what the script returned.
+fn drive(chromium: &Path, page: &str, script: &str) -> Value {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("report.html");
+    let watch = "<script>window.problems = [];\
+        addEventListener('error', (e) => problems.push(String(e.message)));\
+        addEventListener('securitypolicyviolation', (e) => problems.push('blocked ' + e.blockedURI));\
+        console.error = (...a) => problems.push(a.join(' '));</script>";
+    let probe = format!(
+        "<script>(() => {{ let result; try {{ result = (() => {{ {script} }})(); }} catch (e) {{ result = {{ thrown: String(e) }}; }}\
+         const out = document.createElement('textarea'); out.id = 'probe';\
+         out.textContent = JSON.stringify({{ result, problems, requests: performance.getEntriesByType('resource').length }});\
+         document.body.append(out); }})();</script>"
+    );
+    let page = page
+        .replacen("<head>", &format!("<head>{watch}"), 1)
+        .replacen("</body>", &format!("{probe}</body>"), 1);
+    std::fs::write(&file, page).expect("the page is written");
+    let mut child = Command::new(chromium)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+        ])
+        .args([
+            "--disable-component-update",
+            "--disable-sync",
+            "--dump-dom",
+            "--virtual-time-budget=3000",
+        ])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .stdout(Stdio::from(
+            std::fs::File::create(folder.path().join("dom")).expect("a file"),
+        ))
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("Chromium starts");
+    let begun = Instant::now();
+    while child.try_wait().expect("its state is known").is_none() {
+        if begun.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("Chromium took longer than {PATIENCE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let dom = std::fs::read_to_string(folder.path().join("dom")).expect("a document");
+    let probe = dom.rsplit_once("<textarea id=\"probe\">").expect("the probe ran").1;
+    let probe = probe.split_once("</textarea>").expect("a whole element").0;
+    let probe = probe
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&nbsp;", "\u{a0}")
+        .replace("&amp;", "&");
+    let seen: Value = serde_json::from_str(&probe).unwrap_or_else(|e| panic!("{e}: {probe}"));
+    assert_eq!(seen["problems"], serde_json::json!([]), "no error reaches the console");
+    assert_eq!(seen["requests"], 0, "no request leaves the page");
+    assert!(seen["result"].get("thrown").is_none(), "{}", seen["result"]);
+    seen["result"].clone()
+}
+
+#[test]
+fn a_reader_can_open_step_and_filter() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let page = render(&common::report("mixed"), Format::Html, &Options::new(&sources));
+    let seen = drive(
+        &chromium,
+        &page,
+        r#"
+        const visible = () => [...document.querySelectorAll('.finding')].filter((r) => !r.hidden).map((r) => r.id);
+        const set = (name, value) => {
+          const control = document.querySelector('.filters').elements.namedItem(name);
+          if (control.type === 'checkbox') control.checked = value; else control.value = value;
+          control.dispatchEvent(new Event('input', { bubbles: true }));
+        };
+        const seen = { first: visible() };
+        set('held', true); seen.all = visible();
+        set('evidence', 'predicted'); seen.predicted = visible(); set('evidence', '');
+        set('rule', 'data-race'); seen.races = visible(); set('rule', '');
+        set('package', 'cache'); seen.cache = visible(); set('package', '');
+        set('thread', 'setter'); seen.setter = visible(); set('thread', '');
+        set('text', 'Range.contains'); seen.text = visible();
+        set('text', 'no such thing'); seen.none = visible();
+        seen.nothing = !document.querySelector('.none').hidden;
+        set('text', ''); seen.count = document.querySelector('output').value;
+
+        const row = document.getElementById('a1b2c3d4');
+        seen.lazy = row.querySelector('.body') === null;
+        row.open = true; row.dispatchEvent(new Event('toggle'));
+        const said = () => row.querySelector('.said').textContent;
+        const slider = row.querySelector('input[type=range]');
+        seen.last = said();
+        slider.value = '1'; slider.dispatchEvent(new Event('input'));
+        seen.step1 = said();
+        seen.later1 = row.querySelectorAll('svg g.step.later').length;
+        row.querySelector('.next').click(); row.querySelector('.next').click();
+        seen.step3 = said();
+        seen.line = row.querySelector('.source tr.now td.n').textContent;
+        seen.arrows = [...row.querySelectorAll('svg g:not(.step) text')].map((t) => t.textContent);
+        seen.locks = row.querySelectorAll('svg .lock').length;
+        const order = row.querySelector('.order');
+        seen.orders = [...order.options].map((o) => o.textContent);
+        order.value = '1'; order.dispatchEvent(new Event('change'));
+        seen.serial = row.querySelector('svg').getAttribute('aria-label');
+        seen.decisive = row.querySelectorAll('svg .decisive').length;
+        seen.stacks = row.querySelectorAll('ol.steps details').length;
+        seen.replay = row.querySelector('.command code').textContent;
+        seen.unnamed = [...row.querySelectorAll('input, select, button')].filter((n) => !n.getAttribute('aria-label') && !n.textContent).length;
+        return seen;
+        "#,
+    );
+    let ids = |key: &str| {
+        seen[key]
+            .as_array()
+            .map(|a| a.iter().filter_map(Value::as_str).collect::<Vec<_>>())
+    };
+    assert_eq!(
+        ids("first"),
+        Some(vec!["a1b2c3d4", "0c9d8e7f", "7be1d0c4"]),
+        "what is held back is hidden"
+    );
+    assert_eq!(ids("all").map(|a| a.len()), Some(6));
+    assert_eq!(
+        ids("predicted"),
+        Some(vec!["a1b2c3d4", "0c9d8e7f", "7be1d0c4", "33334444"])
+    );
+    assert_eq!(ids("races"), Some(vec!["7be1d0c4", "33334444"]));
+    assert_eq!(ids("cache"), Some(vec!["11112222", "33334444", "55556666"]));
+    assert_eq!(ids("setter"), Some(vec!["0c9d8e7f"]));
+    assert_eq!(ids("text"), Some(vec!["0c9d8e7f"]));
+    assert_eq!(ids("none"), Some(vec![]));
+    assert_eq!(seen["nothing"], true);
+    assert_eq!(seen["count"], "6 of 6 findings");
+    assert_eq!(seen["lazy"], true, "details are made when they are opened");
+    assert_eq!(
+        seen["last"],
+        "Step 4 of 4: t1 reads items, holding Stock@1, at Stock.java:13."
+    );
+    assert_eq!(
+        seen["step1"],
+        "Step 1 of 4: t1 reads items, holding Stock@1, at Stock.java:9."
+    );
+    assert_eq!(seen["later1"], 3, "steps to come are dimmed");
+    assert_eq!(
+        seen["step3"],
+        "Step 3 of 4: t2 writes items, holding Stock@1, at Stock.java:16. This is the decisive step."
+    );
+    assert_eq!(seen["line"], "16", "the source follows the slider");
+    assert_eq!(
+        seen["arrows"],
+        serde_json::json!(["changes what t1 read", "sees what t2 wrote"])
+    );
+    assert_eq!(seen["locks"], 2, "one span per thread and lock");
+    assert_eq!(
+        seen["orders"],
+        serde_json::json!(["the order that breaks it", "serial: t1, then t2", "serial: t2, then t1"])
+    );
+    assert!(
+        seen["serial"]
+            .as_str()
+            .expect("a label")
+            .starts_with("serial: t1, then t2: t1 reads items")
+    );
+    assert_eq!(seen["decisive"], 0, "a serial order has no decisive step");
+    assert_eq!(seen["stacks"], 4);
+    assert_eq!(seen["replay"], "ravel replay t.ravel a1b2c3d4");
+    assert_eq!(seen["unnamed"], 0, "a screen reader can name every control");
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let mut report = common::report("atomicity");
+    let hostile = "</script><script>problems.push('ran')</script><img src=x onerror=\"problems.push('ran')\">";
+    report.program = hostile.to_owned();
+    let finding = &mut report.findings[0];
+    finding.message = hostile.to_owned();
+    finding.help = hostile.to_owned();
+    finding.replay = hostile.to_owned();
+    finding.steps[0].thread = hostile.to_owned();
+    finding.steps[0].stack[0] = hostile.to_owned();
+    let page = render(&report, Format::Html, &Options::new(&sources));
+    let seen = drive(
+        &chromium,
+        &page,
+        "const row = document.querySelector('.finding'); row.dispatchEvent(new Event('toggle'));\
+         return { images: document.images.length, code: row.querySelector('.command code').textContent };",
+    );
+    assert_eq!(seen["images"], 0);
+    assert_eq!(seen["code"], hostile);
+}
+
+#[test]
+fn a_thousand_findings_stay_fast() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let mut report = common::report("mixed");
+    let some = report.findings.clone();
+    report.findings = (0..1000)
+        .map(|n| {
+            let mut finding = some[n % some.len()].clone();
+            finding.id = format!("{n:08x}");
+            finding.shown = true;
+            finding
+        })
+        .collect();
+    let begun = Instant::now();
+    let page = render(&report, Format::Html, &Options::new(&sources));
+    let made = begun.elapsed();
+    let seen = drive(
+        &chromium,
+        &page,
+        "const loaded = performance.now();\
+         const text = document.querySelector('.filters').elements.namedItem('text'); text.value = 'range';\
+         text.dispatchEvent(new Event('input', { bubbles: true }));\
+         const visible = [...document.querySelectorAll('.finding')].filter((r) => !r.hidden).length;\
+         const bodies = document.querySelectorAll('.body').length;\
+         return { rows: document.querySelectorAll('.finding').length, visible, bodies, loaded, filtered: performance.now() - loaded };",
+    );
+    println!(
+        "1,000 findings: {} kB made in {made:?}, loaded in {} ms, filtered in {} ms",
+        page.len() / 1024,
+        seen["loaded"],
+        seen["filtered"]
+    );
+    assert_eq!(seen["rows"], 1000);
+    assert_eq!(seen["visible"], 167);
+    assert_eq!(seen["bodies"], 0);
+    // Generous: this machine may be busy. What it guards against is drawing everything at once.
+    assert!(seen["loaded"].as_f64().expect("a number") < 5000.0, "{seen}");
+}
