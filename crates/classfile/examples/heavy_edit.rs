@@ -25,11 +25,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(std::fs::write(path, edited)?)
     };
     for_each_jdk_class(Path::new(home), &mut |class| {
-        if class.module.as_deref() == Some(module) && class.name != "module-info" {
-            if let Err(error) = edit(&class.name, &class.bytes) {
-                result = Err(format!("{}: {error}", class.origin).into());
-                return ControlFlow::Break(());
-            }
+        if class.module.as_deref() == Some(module)
+            && class.name != "module-info"
+            && let Err(error) = edit(&class.name, &class.bytes)
+        {
+            result = Err(format!("{}: {error}", class.origin).into());
+            return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     })?;

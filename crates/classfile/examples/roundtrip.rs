@@ -1,7 +1,11 @@
 //! Reads every class under the given paths (JDK homes, jars, directories), writes it back and compares.
 //!
-//! `roundtrip [--edit] PATH...`: with `--edit` it also inserts code everywhere and says what that costs. Prints one line
-//! per path; exits 1 if any class was not read or not written back equal.
+//! `roundtrip [--edit] PATH...`: with `--edit` it also inserts code as a recorder does and says what that costs. The
+//! comparison is made for the class as a whole, for each attribute through its typed view, and for each code through its
+//! list of instructions. Prints one line per path; exits 1 if any class was not read or not written back equal.
+
+#[path = "../tests/common/exact.rs"]
+mod exact;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -36,6 +40,8 @@ fn main() -> ExitCode {
             "{argument}: {} classes, {} bytes, {} failed",
             counts.classes, counts.bytes, counts.failed
         );
+        let exact::Compared { known, unknown, codes } = counts.compared;
+        print!(", {known} attributes and {codes} codes decoded, {unknown} attributes unknown");
         print!(", read and written in {:.3} s", counts.plain.as_secs_f64());
         if edit {
             print!(
@@ -55,6 +61,7 @@ struct Counts {
     classes: usize,
     bytes: usize,
     failed: usize,
+    compared: exact::Compared,
     methods: usize,
     no_room: usize,
     plain: Duration,
@@ -73,6 +80,7 @@ impl Counts {
         if written != bytes {
             return Err("written back different".to_owned());
         }
+        exact::check(bytes, &mut self.compared)?;
         if edit {
             let start = Instant::now();
             self.edit(bytes).map_err(|error| error.to_string())?;

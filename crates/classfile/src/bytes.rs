@@ -8,7 +8,11 @@ pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
     base: usize,
+    nesting: u32,
 }
+
+/// How deep structures may nest in each other; deeper is not a program but an attack on the stack.
+const MAX_NESTING: u32 = 64;
 
 impl<'a> Reader<'a> {
     /// A reader of `bytes`, which start at `base` in the file.
@@ -17,6 +21,7 @@ impl<'a> Reader<'a> {
             bytes,
             position: 0,
             base,
+            nesting: 0,
         }
     }
 
@@ -98,6 +103,17 @@ impl<'a> Reader<'a> {
             list.push(read(self)?);
         }
         Ok(list)
+    }
+
+    /// Reads something that can contain its own kind.
+    pub fn nested<T>(&mut self, what: &'static str, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.nesting >= MAX_NESTING {
+            return Err(ErrorKind::Malformed(what).at(self.offset()));
+        }
+        self.nesting += 1;
+        let value = read(self);
+        self.nesting -= 1;
+        value
     }
 
     /// Fails when bytes are left over.

@@ -108,29 +108,30 @@ impl Member {
 }
 
 pub(crate) fn read_attributes(r: &mut Reader<'_>) -> Result<Vec<Attribute>> {
-    r.list2(|r| {
-        let name = r.u2()?;
-        let length = r.u4()? as usize;
-        let offset = r.offset();
-        Ok(Attribute {
-            name,
-            info: r.take(length)?.to_vec(),
-            offset,
-        })
-    })
+    r.list2(read_attribute)
+}
+
+pub(crate) fn read_attribute(r: &mut Reader<'_>) -> Result<Attribute> {
+    let name = r.u2()?;
+    let length = r.u4()? as usize;
+    let offset = r.offset();
+    let info = r.take(length)?.to_vec();
+    Ok(Attribute { name, info, offset })
 }
 
 pub(crate) fn write_attributes(out: &mut Vec<u8>, attributes: &[Attribute]) -> Result<()> {
-    put_list(out, attributes, "the attributes", |out, attribute| {
-        put_u2(out, attribute.name);
-        let length = u32::try_from(attribute.info.len());
-        put_u4(
-            out,
-            length.map_err(|_| ErrorKind::TooMany("an attribute's bytes").at(out.len()))?,
-        );
-        out.extend_from_slice(&attribute.info);
-        Ok(())
-    })
+    put_list(out, attributes, "the attributes", write_attribute)
+}
+
+pub(crate) fn write_attribute(out: &mut Vec<u8>, attribute: &Attribute) -> Result<()> {
+    put_u2(out, attribute.name);
+    let length = u32::try_from(attribute.info.len());
+    put_u4(
+        out,
+        length.map_err(|_| ErrorKind::TooMany("an attribute's bytes").at(out.len()))?,
+    );
+    out.extend_from_slice(&attribute.info);
+    Ok(())
 }
 
 fn read_members(r: &mut Reader<'_>) -> Result<Vec<Member>> {
@@ -261,13 +262,13 @@ impl ClassFile {
     /// The code of a method; none if it is abstract or native.
     pub fn code(&self, method: &Member) -> Result<Option<Code>> {
         self.member_attribute(method, "Code")
-            .map(|attribute| Code::parse(attribute, self.short_code()))
+            .map(|attribute| Code::parse(attribute, self.has_short_code()))
             .transpose()
     }
 
     /// Replaces (or adds) the code of the method at `index` of `methods`.
     pub fn set_code(&mut self, index: usize, code: &Code) -> Result<()> {
-        let info = code.write(self.short_code())?;
+        let info = code.write(self.has_short_code())?;
         let ClassFile { methods, pool, .. } = self;
         let Some(method) = methods.get_mut(index) else {
             return Err(ErrorKind::Malformed("method index").at(0));
@@ -284,7 +285,7 @@ impl ClassFile {
     }
 
     /// Whether this class is so old (before 45.3) that its code attributes have shorter fields.
-    fn short_code(&self) -> bool {
+    pub(crate) fn has_short_code(&self) -> bool {
         (self.major, self.minor) < (45, 3)
     }
 

@@ -74,6 +74,15 @@ impl PcMap {
         table.get(pc as usize).copied().filter(|new| *new != NOWHERE)
     }
 
+    /// A map where nothing was inserted before instructions; `positions` has one entry per old position and the end.
+    pub(crate) fn from_positions(positions: &[Option<u32>]) -> PcMap {
+        let table: Vec<u32> = positions.iter().map(|new| new.unwrap_or(NOWHERE)).collect();
+        PcMap {
+            labels: table.clone(),
+            instructions: table,
+        }
+    }
+
     /// The new position of the instruction that was at `pc`.
     pub fn instruction(&self, pc: u32) -> Option<u32> {
         PcMap::get(&self.instructions, pc)

@@ -67,6 +67,7 @@
 //! ```
 
 pub mod archive;
+mod attribute;
 mod bytes;
 mod class;
 mod code;
@@ -74,19 +75,24 @@ mod constructor;
 mod descriptor;
 mod edit;
 mod error;
+mod flow;
 mod instruction;
+mod list;
 mod opcode;
 mod pool;
 mod relocate;
 mod stack;
 
+pub use attribute::*;
 pub use class::{Attribute, ClassFile, Member, access};
 pub use code::{Code, ExceptionEntry, MAX_CODE};
 pub use constructor::super_call_pc;
 pub use descriptor::{FieldType, MethodDescriptor, parse_field_descriptor, parse_method_descriptor};
 pub use edit::{CodeEditor, PcMap};
 pub use error::{ClassError, ErrorKind, Result};
+pub use flow::Flow;
 pub use instruction::{Instruction, Instructions, Operand, Switch};
+pub use list::{Arg, CodeList, Handler, Label, Node};
 pub use pool::{Constant, ConstantPool, MemberRef, decode_modified_utf8, encode_modified_utf8};
 pub use stack::stack_effect;
 

@@ -1,13 +1,11 @@
 //! Moves the positions that the attributes of a method's code hold, after the code has been edited.
 
+use crate::attribute::TOO_DEEP;
 use crate::bytes::{Reader, put_u2};
 use crate::class::Attribute;
 use crate::edit::PcMap;
 use crate::error::{ErrorKind, Result};
 use crate::pool::ConstantPool;
-
-/// Annotation values nest in each other; deeper than this is not a program.
-const MAX_NESTING: u32 = 64;
 
 /// Rebuilds the attributes of some code. `handlers` are the positions of appended handlers that need a frame.
 pub(crate) fn attributes(
@@ -215,7 +213,7 @@ fn type_annotations(attribute: &Attribute, map: &PcMap) -> Result<Vec<u8>> {
         }
         let path = usize::from(r.u1()?);
         r.take(2 * path)?;
-        skip_annotation(&mut r, MAX_NESTING)?;
+        skip_annotation(&mut r)?;
     }
     r.end()?;
     Ok(out)
@@ -227,30 +225,25 @@ fn overwrite(out: &mut [u8], position: usize, value: u16) {
     }
 }
 
-fn skip_annotation(r: &mut Reader<'_>, nesting: u32) -> Result<()> {
+fn skip_annotation(r: &mut Reader<'_>) -> Result<()> {
     r.u2()?;
     let pairs = r.u2()?;
     for _ in 0..pairs {
         r.u2()?;
-        skip_value(r, nesting)?;
+        skip_value(r)?;
     }
     Ok(())
 }
 
-fn skip_value(r: &mut Reader<'_>, nesting: u32) -> Result<()> {
+fn skip_value(r: &mut Reader<'_>) -> Result<()> {
     let at = r.offset();
-    let Some(nesting) = nesting.checked_sub(1) else {
-        return Err(ErrorKind::Malformed("annotation: nested too deep").at(at));
-    };
     match r.u1()? {
         b'e' => drop(r.u4()?),
-        b'@' => skip_annotation(r, nesting)?,
-        b'[' => {
+        b'@' => r.nested(TOO_DEEP, skip_annotation)?,
+        b'[' => r.nested(TOO_DEEP, |r| {
             let count = r.u2()?;
-            for _ in 0..count {
-                skip_value(r, nesting)?;
-            }
-        }
+            (0..count).try_for_each(|_| skip_value(r))
+        })?,
         b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' | b's' | b'c' => drop(r.u2()?),
         _ => return Err(ErrorKind::Malformed("annotation value").at(at)),
     }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod exact;
 pub mod heavy;
 
 use std::collections::BTreeMap;
