@@ -1,5 +1,5 @@
 /* silent
- * Read, compute, compare-and-set, and again if someone else was faster: a step that is repeated until nobody came between.
+ * Read, compute, compare-and-set, and again if someone else was faster: repeated until nobody came between.
  */
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;

@@ -1,6 +1,6 @@
 /* silent
- * As String does: the hash is computed when first asked for and kept in a plain field. Two threads may both compute it, and
- * write the same.
+ * As String does: the hash is computed when first asked for and kept in a plain field. Two threads may both compute it,
+ * and write the same.
  */
 public class HashCaching {
     static class Name {

@@ -1,6 +1,6 @@
 /* silent
- * A counter for statistics, marked @NotAtomic: losing a count now and then is accepted. The annotation is the program's own,
- * and is known by its simple name.
+ * A counter for statistics, marked @NotAtomic: losing a count now and then is accepted. The annotation is the
+ * program's own, and is known by its simple name.
  */
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;

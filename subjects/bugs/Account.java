@@ -3,8 +3,8 @@
  *   variable Purse.balance
  *   evidence harmful
  *   outcome exit | value
- * about: transfer locks the account that gives, and changes the balance of the one that takes without its lock. A deposit
- *   to that account between the read and the write of the addition is lost.
+ * about: transfer locks the account that gives, and changes the balance of the one that takes without its lock. A
+ *   deposit to that account between the read and the write of the addition is lost.
  */
 public class Account {
     static class Purse {

@@ -3,8 +3,8 @@
  *   variable Flight.sold
  *   evidence harmful
  *   outcome exit | value
- * about: Two counters sell seats: each looks whether one is left and then counts it as sold, with no lock. Two sales at
- *   once count as one, and with one seat left both sell it.
+ * about: Two counters sell seats: each looks whether one is left and then counts it as sold, with no lock. Two sales
+ *   at once count as one, and with one seat left both sell it.
  */
 public class AirlineTickets {
     static class Flight {

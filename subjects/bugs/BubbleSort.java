@@ -3,8 +3,8 @@
  *   variable int[]
  *   evidence harmful
  *   outcome exit | value
- * about: Two threads make bubble passes over the same array without a lock. Two swaps of overlapping pairs, interleaved,
- *   write one number twice and lose another.
+ * about: Two threads make bubble passes over the same array without a lock. Two swaps of overlapping pairs,
+ *   interleaved, write one number twice and lose another.
  */
 public class BubbleSort {
     static class Sorter {

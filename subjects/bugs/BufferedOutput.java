@@ -3,8 +3,8 @@
  *   variable Buffer.count | char[] | StringBuilder.*
  *   evidence harmful
  *   outcome exit | value
- * about: Writing is synchronized, flushing is not: what is written after the flush has copied the buffer and before it
- *   sets the count to zero is lost.
+ * about: Writing is synchronized, flushing is not: what is written after the flush has copied the buffer and before
+ *   it sets the count to zero is lost.
  */
 public class BufferedOutput {
     static class Buffer {

@@ -3,8 +3,8 @@
  *   variable Link.multiplexer
  *   evidence confirmed
  *   outcome exception
- * about: One thread opens the connection, another uses it; nothing but timing makes sure that the first has set the field
- *   before the second reads it.
+ * about: One thread opens the connection, another uses it; nothing but timing makes sure that the first has set the
+ *   field before the second reads it.
  */
 public class Connection {
     static class Multiplexer {

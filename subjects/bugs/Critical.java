@@ -3,7 +3,8 @@
  *   variable Section.busy
  *   evidence harmful
  *   outcome exit | value
- * about: A home-made lock: look whether the section is busy, then say that it is. Two threads get in, and a turn is lost.
+ * about: A home-made lock: look whether the section is busy, then say that it is. Two threads get in, and a turn is
+ *   lost.
  */
 public class Critical {
     static class Section {

@@ -3,8 +3,8 @@
  *   variable Account
  *   evidence harmful
  *   outcome deadlock
- * about: A transfer locks the account that gives and then the one that takes: two transfers in opposite directions wait
- *   for each other.
+ * about: A transfer locks the account that gives and then the one that takes: two transfers in opposite directions
+ *   wait for each other.
  */
 public class DeadlockTwo {
     static class Account {

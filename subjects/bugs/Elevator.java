@@ -3,8 +3,8 @@
  *   variable Call.distance | Call.lift
  *   evidence harmful
  *   outcome exit | value
- * about: Every lift compares its distance to a call with that of the lift in charge and takes over if it is nearer, with
- *   no lock: the farther one, having looked too early, takes the call away again.
+ * about: Every lift compares its distance to a call with that of the lift in charge and takes over if it is nearer,
+ *   with no lock: the farther one, having looked too early, takes the call away again.
  */
 public class Elevator {
     static class Call {

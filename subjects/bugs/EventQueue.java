@@ -3,8 +3,9 @@
  *   variable Vector.* | Object[]
  *   evidence harmful
  *   outcome exit | value | exception
- * about: A worker looks whether the queue of events is empty, takes the first event and removes it: three synchronized
- *   calls. Another worker in between gets the same event, and an event that nobody has seen is removed.
+ * about: A worker looks whether the queue of events is empty, takes the first event and removes it: three
+ *   synchronized calls. Another worker in between gets the same event, and an event that nobody has seen is
+ *   removed.
  */
 import java.util.Vector;
 

@@ -3,8 +3,8 @@
  *   variable Chain.last | Chain.size | Node.next
  *   evidence harmful
  *   outcome exit | value
- * about: Adding to a linked list reads its last node, hangs a new one behind it and makes that the last, without a lock:
- *   of two nodes added at once one is lost.
+ * about: Adding to a linked list reads its last node, hangs a new one behind it and makes that the last, without a
+ *   lock: of two nodes added at once one is lost.
  */
 public class LinkedChain {
     static class Node {

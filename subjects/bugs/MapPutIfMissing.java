@@ -3,8 +3,8 @@
  *   variable ConcurrentHashMap.entry
  *   evidence harmful
  *   outcome exit | value
- * about: containsKey and then put: a thread finds the name free, another registers in between and is told that the name
- *   is its own, and the first replaces it.
+ * about: containsKey and then put: a thread finds the name free, another registers in between and is told that the
+ *   name is its own, and the first replaces it.
  */
 import java.util.concurrent.ConcurrentHashMap;
 

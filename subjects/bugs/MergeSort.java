@@ -3,8 +3,8 @@
  *   variable Helpers.active
  *   evidence harmful
  *   outcome exit | value
- * about: A parallel merge sort may use one helper thread at a time. Looking whether one is active and taking the place is
- *   not one step: both halves start one.
+ * about: A parallel merge sort may use one helper thread at a time. Looking whether one is active and taking the
+ *   place is not one step: both halves start one.
  */
 import java.util.Arrays;
 
@@ -70,7 +70,7 @@ public class MergeSort {
         int[] numbers = {4, 1, 3, 2, 8, 6, 7, 5};
         Helpers helpers = new Helpers(1);
         runBoth(() -> sortHalf(numbers, 0, 4, helpers), () -> sortHalf(numbers, 4, 8, helpers));
-        System.out.println(Arrays.toString(numbers) + ", at most " + helpers.most() + " helper, " + helpers.active() + " left");
+        System.out.println(Arrays.toString(numbers) + ", helpers: " + helpers.most() + ", left " + helpers.active());
         if (helpers.most() > 1 || helpers.active() != 0) {
             System.exit(1);
         }

@@ -63,7 +63,7 @@ public class MergeSortFixed {
         int[] numbers = {4, 1, 3, 2, 8, 6, 7, 5};
         Helpers helpers = new Helpers(1);
         runBoth(() -> sortHalf(numbers, 0, 4, helpers), () -> sortHalf(numbers, 4, 8, helpers));
-        System.out.println(Arrays.toString(numbers) + ", at most " + helpers.most() + " helper, " + helpers.active() + " left");
+        System.out.println(Arrays.toString(numbers) + ", helpers: " + helpers.most() + ", left " + helpers.active());
         if (helpers.most() > 1 || helpers.active() != 0) {
             System.exit(1);
         }

@@ -3,8 +3,8 @@
  *   variable Gate.open
  *   evidence confirmed
  *   outcome hang | deadlock
- * about: The waiter looks at the flag before it takes the lock: if the flag is set and the signal given in between, it
- *   waits for a signal that has passed.
+ * about: The waiter looks at the flag before it takes the lock: if the flag is set and the signal given in between,
+ *   it waits for a signal that has passed.
  */
 public class MissedSignal {
     static class Gate {

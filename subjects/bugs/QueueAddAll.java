@@ -3,8 +3,8 @@
  *   variable Mailbox.* | Object[]
  *   evidence harmful
  *   outcome exit | value
- * about: put and clear of a blocking queue are synchronized; addAll puts one message after the other, so a clear in the
- *   middle of it leaves half a batch.
+ * about: put and clear of a blocking queue are synchronized; addAll puts one message after the other, so a clear in
+ *   the middle of it leaves half a batch.
  */
 public class QueueAddAll {
     static class Mailbox {

@@ -3,8 +3,8 @@
  *   variable Service.state
  *   evidence harmful
  *   outcome exit | value
- * about: A volatile state is read and then set: volatile makes each access visible, not the two together one step, so two
- *   switches count as one.
+ * about: A volatile state is read and then set: volatile makes each access visible, not the two together one step, so
+ *   two switches count as one.
  */
 public class RacyFlag {
     static class Service {

@@ -3,8 +3,8 @@
  *   variable Best.cost | Best.tour
  *   evidence harmful
  *   outcome exit | value
- * about: A thread compares its tour with the best so far without the lock, and stores it under the lock without looking
- *   again: a longer tour replaces a shorter one.
+ * about: A thread compares its tour with the best so far without the lock, and stores it under the lock without
+ *   looking again: a longer tour replaces a shorter one.
  */
 public class Salesman {
     static class Best {

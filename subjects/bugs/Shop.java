@@ -3,8 +3,8 @@
  *   variable Stock.items
  *   evidence harmful
  *   outcome exception
- * about: Asking how many items are left and taking as many are each synchronized, buying is not: between the two another
- *   buyer takes some of them, and the shelf has fewer than were promised.
+ * about: Asking how many items are left and taking as many are each synchronized, buying is not: between the two
+ *   another buyer takes some of them, and the shelf has fewer than were promised.
  */
 public class Shop {
     static class Stock {

@@ -3,8 +3,8 @@
  *   variable ArrayList.* | Object[] | SynchronizedCollection.* | SynchronizedList.*
  *   evidence harmful
  *   outcome exit | value
- * about: A synchronized list is asked for its size and then told to add with that number: two calls, so two entries get
- *   the same number.
+ * about: A synchronized list is asked for its size and then told to add with that number: two calls, so two entries
+ *   get the same number.
  */
 import java.util.ArrayList;
 import java.util.Collections;

@@ -34,7 +34,9 @@ public class AtomicReferences {
             head.getAndSet(next);
             head.getAndUpdate(old -> null);
             System.out.println(number + " " + first + " " + second);
-            System.out.println(stamped.compareAndSet("a", "b", 0, 1) + " " + marked.compareAndSet("a", "b", false, true));
+            boolean third = stamped.compareAndSet("a", "b", 0, 1);
+            boolean fourth = marked.compareAndSet("a", "b", false, true);
+            System.out.println(third + " " + fourth);
         }, "t1");
         t1.start();
         t1.join();

@@ -29,6 +29,7 @@ public class MapAtomicUpdates {
         }, "t1");
         t1.start();
         t1.join();
-        System.out.println(map.get("Aa") + " " + map.get("BB") + " " + map.get("C") + " " + map.size() + " " + tally.calls);
+        System.out.println(map.get("Aa") + " " + map.get("BB") + " " + map.get("C") + " " + map.size() + " "
+                + tally.calls);
     }
 }
