@@ -4,6 +4,8 @@
 //! The entry point is [`render`]: a report, a [`Format`] and [`Options`] to text. No format writes anything anywhere,
 //! and none knows the others; what they share (names for people, layout, sources) is in modules of its own.
 
+pub mod baseline;
+pub mod config;
 pub mod format;
 pub mod github;
 pub mod html;

@@ -181,7 +181,7 @@ fn a_reader_can_open_step_and_filter() {
         seen["arrows"],
         serde_json::json!(["changes what t1 read", "sees what t2 wrote"])
     );
-    assert_eq!(seen["locks"], 2, "one span per thread and lock");
+    assert_eq!(seen["locks"], 3, "t1 gave the lock up while t2 had it");
     assert_eq!(
         seen["orders"],
         serde_json::json!(["the order that breaks it", "serial: t1, then t2", "serial: t2, then t1"])

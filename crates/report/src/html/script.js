@@ -135,7 +135,7 @@
 
   // Time goes down; a lane per thread; bars beside a lane are locks held; arrows say whose value is read or overwritten.
   function lanes(finding, order) {
-    const laneWidth = 260, rowHeight = 58, top = 58, left = 44;
+    const laneWidth = 260, rowHeight = 64, top = 58, left = 44;
     const steps = order.steps.map((index) => finding.steps[index]);
     const x = (thread) => left + finding.threads.indexOf(thread) * laneWidth;
     const y = (row) => top + row * rowHeight;
@@ -184,20 +184,25 @@
     return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
   }
 
+  // A span ends where its thread is seen without the lock, or another thread with it: then it was given up in between.
   function lockSpans(finding, steps) {
     const spans = [];
-    for (const thread of finding.threads) {
-      const open = new Map();
-      steps.forEach((step, row) => {
-        if (step.thread !== thread) return;
-        for (const [lock, span] of [...open]) if (!step.locks.includes(lock)) { spans.push(span); open.delete(lock); }
-        step.locks.forEach((lock, column) => {
-          if (open.has(lock)) open.get(lock).to = row;
-          else open.set(lock, { thread, lock, column: Math.min(column, 2), from: row, to: row });
-        });
+    const open = new Map();
+    steps.forEach((step, row) => {
+      for (const [key, span] of [...open]) {
+        if ((span.thread === step.thread) !== step.locks.includes(span.lock)) open.delete(key);
+      }
+      step.locks.forEach((lock, column) => {
+        const key = JSON.stringify([step.thread, lock]);
+        if (open.has(key)) {
+          open.get(key).to = row;
+        } else {
+          const span = { thread: step.thread, lock, column: Math.min(column, 2), from: row, to: row };
+          open.set(key, span);
+          spans.push(span);
+        }
       });
-      spans.push(...open.values());
-    }
+    });
     return spans;
   }
 

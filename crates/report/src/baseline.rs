@@ -1,0 +1,135 @@
+//! The baseline: findings that a project has accepted for now, so that only new ones fail its build. A file of its own
+//! and not a list of suppressions, because it is written by the tool and says nothing about why.
+
+use std::collections::BTreeMap;
+
+use ravel_analysis::finding::{Finding, Report};
+use serde::{Deserialize, Serialize};
+
+use crate::words;
+
+/// The file that is written when none is named.
+pub const FILE_NAME: &str = "ravel-baseline.json";
+/// The newest version that this build reads and writes.
+const VERSION: u32 = 1;
+
+/// Accepted findings.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Version of this form: 1.
+    pub version: u32,
+    /// In order of their ids, so that the file changes little.
+    pub accepted: Vec<Entry>,
+}
+
+/// One accepted finding. Only the id counts; the rest tells a reader which one it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// The finding's fingerprint.
+    pub id: String,
+    /// Its rule.
+    #[serde(default)]
+    pub rule: String,
+    /// Where it was.
+    #[serde(default)]
+    pub place: String,
+    /// What it said.
+    #[serde(default)]
+    pub message: String,
+}
+
+/// Why a file is no baseline.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// No JSON, or JSON of another shape.
+    #[error("not a baseline of Ravel: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// Written by a newer Ravel.
+    #[error("this baseline has version {0}, and this Ravel reads up to {VERSION}: use a newer Ravel")]
+    Newer(u32),
+}
+
+/// What accepting a report changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Change {
+    /// Findings that are accepted from now on.
+    pub added: usize,
+    /// Entries that stay.
+    pub kept: usize,
+    /// Entries that the report no longer has.
+    pub stale: usize,
+    /// How many of those were dropped.
+    pub dropped: usize,
+}
+
+impl Default for Baseline {
+    fn default() -> Baseline {
+        Baseline {
+            version: VERSION,
+            accepted: Vec::new(),
+        }
+    }
+}
+
+impl Baseline {
+    /// A baseline from its file.
+    pub fn read(text: &str) -> Result<Baseline, BaselineError> {
+        let baseline: Baseline = serde_json::from_str(text)?;
+        if baseline.version > VERSION {
+            return Err(BaselineError::Newer(baseline.version));
+        }
+        Ok(baseline)
+    }
+
+    /// The file.
+    pub fn render(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Whether a finding was accepted.
+    pub fn accepts(&self, finding: &Finding) -> bool {
+        self.accepted.iter().any(|e| e.id == finding.id)
+    }
+
+    /// The ids of entries that the report no longer has.
+    pub fn stale(&self, report: &Report) -> Vec<String> {
+        let gone = |e: &&Entry| !report.findings.iter().any(|f| f.id == e.id);
+        self.accepted.iter().filter(gone).map(|e| e.id.clone()).collect()
+    }
+
+    /// Accepts every finding of a report, held back or not: one that is only predicted today may be forced tomorrow, and
+    /// that is no new bug.
+    pub fn accept(&mut self, report: &Report, prune: bool) -> Change {
+        let stale = self.stale(report);
+        let mut change = Change {
+            stale: stale.len(),
+            ..Change::default()
+        };
+        if prune {
+            self.accepted.retain(|e| !stale.contains(&e.id));
+            change.dropped = stale.len();
+        }
+        change.kept = self.accepted.len();
+        let mut entries: BTreeMap<String, Entry> = std::mem::take(&mut self.accepted)
+            .into_iter()
+            .map(|e| (e.id.clone(), e))
+            .collect();
+        for finding in &report.findings {
+            change.added += usize::from(!entries.contains_key(&finding.id));
+            entries.entry(finding.id.clone()).or_insert_with(|| entry(finding));
+        }
+        self.accepted = entries.into_values().collect();
+        change
+    }
+}
+
+fn entry(finding: &Finding) -> Entry {
+    Entry {
+        id: finding.id.clone(),
+        rule: words::rule(finding.rule).to_owned(),
+        place: words::main_place(finding).map(words::place).unwrap_or_default(),
+        message: finding.message.clone(),
+    }
+}
