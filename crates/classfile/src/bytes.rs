@@ -98,7 +98,8 @@ impl<'a> Reader<'a> {
     /// A list with a `u2` count, each element read by `read`. Memory grows with what is there, not with the count.
     pub fn list2<T>(&mut self, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let count = self.u2()?;
-        let mut list = Vec::with_capacity(usize::from(count).min(self.left()));
+        let room = self.left() / size_of::<T>().max(1);
+        let mut list = Vec::with_capacity(usize::from(count).min(room));
         for _ in 0..count {
             list.push(read(self)?);
         }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use zip::ZipArchive;
 
-pub use jimage::Jimage;
+pub use jimage::{Jimage, JimageClass};
 
 /// No class or nested archive may unpack to more than this: a small zip can claim any size.
 const MAX_ENTRY: u64 = 1 << 30;
@@ -210,17 +210,16 @@ impl Walk<'_> {
 
     fn jmod(&mut self, origin: String, module: &str, zip: &[u8]) -> Result<Flow> {
         let mut zip = open(&origin, zip)?;
-        for name in names(&zip) {
-            let Some(class) = name
-                .strip_prefix("classes/")
-                .and_then(|name| name.strip_suffix(".class"))
-            else {
-                continue;
-            };
+        let names = names(&zip);
+        let class = |name: &String| Some(name.strip_prefix("classes/")?.strip_suffix(".class")?.to_owned());
+        let mut classes: Vec<String> = names.iter().filter_map(class).collect();
+        classes.sort_unstable();
+        for class in classes {
+            let name = format!("classes/{class}.class");
             let bytes = read_entry(&mut zip, &origin, &name)?;
             let entry = ClassEntry {
                 origin: format!("{origin}!{name}"),
-                name: class.to_owned(),
+                name: class,
                 module: Some(module.to_owned()),
                 bytes,
             };

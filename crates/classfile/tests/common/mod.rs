@@ -5,11 +5,10 @@
 pub mod exact;
 pub mod heavy;
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use ravel_classfile::archive::{ClassEntry, for_each_jdk_class, is_jdk};
+use ravel_classfile::archive::{ClassEntry, Jimage, JimageClass, for_each_jdk_class, is_jdk};
 
 /// The homes of the JDKs found by `JAVA_HOME`, the `PATH` and the usual places, each once.
 pub fn jdks() -> Vec<PathBuf> {
@@ -33,29 +32,43 @@ pub fn jdks() -> Vec<PathBuf> {
         .collect();
     homes.sort();
     homes.dedup();
-    assert!(!homes.is_empty(), "no JDK found: install one (for example openjdk-17-jdk) or set JAVA_HOME");
+    assert!(
+        !homes.is_empty(),
+        "no JDK found: install one (for example openjdk-17-jdk) or set JAVA_HOME"
+    );
     homes
 }
 
-/// Every `step`th class of a JDK that `wanted` takes.
-pub fn sample(home: &Path, step: usize, wanted: impl Fn(&ClassEntry) -> bool) -> Vec<ClassEntry> {
-    let mut classes = Vec::new();
-    let mut count = 0;
-    for_each_jdk_class(home, &mut |class| {
-        if wanted(&class) {
-            if count % step == 0 {
-                classes.push(class);
+/// Every `step`th class of a JDK whose module and name `wanted` takes.
+pub fn sample(home: &Path, step: usize, wanted: impl Fn(&str, &str) -> bool) -> Vec<ClassEntry> {
+    let modules = home.join("lib/modules");
+    if let Ok(mut image) = Jimage::open(&modules)
+        && let Ok(classes) = image.classes()
+    {
+        // Only what is wanted is read.
+        let classes: Vec<_> = classes
+            .into_iter()
+            .filter(|class| wanted(&class.module, &class.name))
+            .collect();
+        let read = |class: JimageClass| {
+            let bytes = image.read(&class).expect("a readable JDK");
+            let origin = format!("{}!/{}/{}", modules.display(), class.module, class.name);
+            ClassEntry {
+                origin,
+                name: class.name,
+                module: Some(class.module),
+                bytes,
             }
-            count += 1;
+        };
+        return classes.into_iter().step_by(step).map(read).collect();
+    }
+    let mut classes = Vec::new();
+    for_each_jdk_class(home, &mut |class| {
+        if wanted(class.module.as_deref().unwrap_or_default(), &class.name) {
+            classes.push(class);
         }
         ControlFlow::Continue(())
     })
     .expect("a readable JDK");
-    classes
-}
-
-/// Some classes of every kind, by name: with switches, large methods, records, enums, lambdas, annotations, a module.
-pub fn varied(home: &Path) -> BTreeMap<String, Vec<u8>> {
-    let classes = sample(home, 97, |class| class.module.as_deref() == Some("java.base"));
-    classes.into_iter().map(|class| (class.name, class.bytes)).collect()
+    classes.into_iter().step_by(step).collect()
 }

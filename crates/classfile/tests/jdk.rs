@@ -1,0 +1,166 @@
+//! Classes of the JDKs on this machine: written back exactly, and accepted by the JVM after heavy editing.
+//!
+//! All classes are gone through by the `roundtrip` example; here is a sample of each JDK.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use common::{exact, heavy};
+use ravel_classfile::super_call_pc;
+
+#[test]
+fn a_sample_of_every_jdk_is_written_back_exactly() {
+    for home in common::jdks() {
+        let mut compared = exact::Compared::default();
+        let classes = common::sample(&home, 61, |_, _| true);
+        assert!(
+            classes.len() > 300,
+            "{}: only {} classes",
+            home.display(),
+            classes.len()
+        );
+        for class in classes {
+            exact::check(&class.bytes, &mut compared).unwrap_or_else(|what| panic!("{}: {what}", class.origin));
+        }
+        assert!(compared.known > 5_000 && compared.codes > 1_500, "{compared:?}");
+    }
+}
+
+#[test]
+fn modules_and_jmods_give_the_same_classes() {
+    use ravel_classfile::archive::{Options, for_each_class};
+    use std::ops::ControlFlow;
+    for home in common::jdks() {
+        let jmod = home.join("jmods/java.sql.jmod");
+        if !jmod.is_file() {
+            continue;
+        }
+        let mut packed = Vec::new();
+        for_each_class(&jmod, &Options::default(), &mut |class| {
+            packed.push((class.module, class.name));
+            ControlFlow::Continue(())
+        })
+        .expect("a readable jmod");
+        let image = common::sample(&home, 1, |module, _| module == "java.sql");
+        let image: Vec<_> = image.into_iter().map(|class| (class.module, class.name)).collect();
+        assert!(packed.len() > 50);
+        assert_eq!(packed, image, "{}", home.display());
+    }
+}
+
+/// Nothing is written outside the temporary directory; `java` runs with the given arguments and its output is returned.
+fn java(home: &Path, directory: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(home.join("bin/java"))
+        .args(arguments)
+        .current_dir(directory)
+        .env_remove("JAVA_TOOL_OPTIONS")
+        .output()
+        .expect("java starts");
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(output.status.success(), "{}: {text}", home.display());
+    text
+}
+
+fn compile(home: &Path, directory: &Path, sources: &[&str]) {
+    let sources = sources
+        .iter()
+        .map(|source| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java").join(source));
+    let output = Command::new(home.join("bin/javac"))
+        .args(["-g", "-d", "."])
+        .args(sources)
+        .current_dir(directory)
+        .env_remove("JAVA_TOOL_OPTIONS")
+        .output()
+        .expect("javac starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_jvm_verifies_and_runs_heavily_edited_collections() {
+    for home in common::jdks() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let mut done = heavy::Done::default();
+        let mut names = String::new();
+        let classes = common::sample(&home, 1, |module, name| {
+            module == "java.base" && (name.starts_with("java/util/concurrent/") || name.starts_with("java/lang/String"))
+        });
+        for class in &classes {
+            let edited = heavy::edit(&class.bytes, &mut done).expect("editable");
+            let path = directory.path().join("patch").join(format!("{}.class", class.name));
+            fs::create_dir_all(path.parent().expect("a package")).expect("created");
+            fs::write(path, edited).expect("written");
+            names += &format!("{}\n", class.name);
+        }
+        assert!(
+            classes.len() > 300 && done.methods > 3_000,
+            "{}: {done:?}",
+            home.display()
+        );
+        assert_eq!((done.no_room, done.undecided), (0, 0), "{}", home.display());
+        fs::write(directory.path().join("names"), names).expect("written");
+        compile(&home, directory.path(), &["LinkAll.java"]);
+        let arguments = [
+            "-Xverify:all",
+            "--patch-module",
+            "java.base=patch",
+            "-cp",
+            ".",
+            "LinkAll",
+            "names",
+        ];
+        let text = java(&home, directory.path(), &arguments);
+        assert!(text.contains(&format!("linked {} failed 0", classes.len())), "{text}");
+    }
+}
+
+#[test]
+fn an_edited_program_behaves_as_before() {
+    for home in common::jdks() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        compile(&home, directory.path(), &["Shapes.java"]);
+        let before = java(&home, directory.path(), &["-cp", ".", "Shapes"]);
+        assert!(before.lines().count() >= 10, "{before}");
+        let mut done = heavy::Done::default();
+        for entry in fs::read_dir(directory.path()).expect("readable") {
+            let path = entry.expect("readable").path();
+            if path.extension().is_some_and(|extension| extension == "class") {
+                let bytes = fs::read(&path).expect("readable");
+                exact::check(&bytes, &mut exact::Compared::default()).expect("exact");
+                fs::write(&path, heavy::edit(&bytes, &mut done).expect("editable")).expect("written");
+            }
+        }
+        assert!(done.methods > 20, "{done:?}");
+        let after = java(&home, directory.path(), &["-Xverify:all", "-cp", ".", "Shapes"]);
+        assert_eq!(before, after);
+    }
+}
+
+#[test]
+fn the_super_call_of_every_sampled_constructor_is_found() {
+    use ravel_classfile::{ClassFile, op};
+    for home in common::jdks() {
+        let mut found = 0;
+        for class in common::sample(&home, 23, |module, _| module == "java.base") {
+            let file = ClassFile::parse(&class.bytes).expect("valid");
+            if class.name == "java/lang/Object" {
+                continue;
+            }
+            for method in &file.methods {
+                if file.member_name(method) == Ok(b"<init>") {
+                    let code = file.code(method).expect("valid").expect("a constructor has code");
+                    let pc = super_call_pc(&code, &file.pool).unwrap_or_else(|| panic!("{}", class.origin));
+                    assert_eq!(code.code.get(pc as usize), Some(&op::INVOKESPECIAL));
+                    found += 1;
+                }
+            }
+        }
+        assert!(found > 200, "{found}");
+    }
+}
