@@ -2,7 +2,7 @@
 //!
 //! Separate from the findings so that a schedule can be asked for by hand or by a test, without an analysis.
 
-use ravel_analysis::finding::EventRef;
+use ravel_analysis::finding::{Candidate, EventRef, Rule, UnitSpan};
 use ravel_trace::{LocationId, LockId, ThreadId};
 use rustc_hash::FxHashSet;
 
@@ -73,6 +73,37 @@ impl Goal {
             shape,
             events: events.into_iter().collect(),
             units: Vec::new(),
+        }
+    }
+
+    /// What an occurrence of a finding asks for. None for findings that no order of events can show.
+    pub fn of_candidate(rule: Rule, candidate: &Candidate) -> Option<Goal> {
+        let mut events: Vec<EventAt> = candidate.events.iter().copied().map(EventAt::from).collect();
+        let shape = match rule {
+            Rule::DataRace | Rule::LockDiscipline => Shape::Adjacent,
+            Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable => Shape::Ordered,
+            Rule::LockOrder => {
+                // Whatever else is listed of a thread, it must stop before its last acquisition.
+                let last: Vec<EventAt> = events.clone();
+                events.retain(|e| !last.iter().any(|l| l.thread == e.thread && l.position > e.position));
+                Shape::Blocked
+            }
+            Rule::LockPattern => return None,
+        };
+        if events.len() < 2 || (shape == Shape::Adjacent && events.len() != 2) {
+            return None;
+        }
+        let units = candidate.units.iter().map(Span::from).collect();
+        Some(Goal { shape, events, units })
+    }
+}
+
+impl From<&UnitSpan> for Span {
+    fn from(unit: &UnitSpan) -> Self {
+        Span {
+            thread: unit.thread,
+            begin: unit.begin.position,
+            end: unit.end.map(|e| e.position),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod support;
 
+use ravel_analysis::finding::{Candidate, EventRef, Rule, UnitKind, UnitSpan};
 use ravel_schedule::{
     Broken, CheckError, Effort, EventAt, Generated, Goal, GoalError, Image, NoSchedule, Schedule, Shape, Span, Verdict,
     check, generate, serial_schedules,
@@ -519,4 +520,41 @@ fn schedules_have_few_switches() {
     let made = made(&image, Shape::Adjacent, &[b, a]);
     assert_eq!(made.verdict, Verdict::Witnessed);
     assert!(made.schedule.segments.len() <= 3, "{}", made.schedule);
+}
+
+#[test]
+fn a_finding_says_what_its_schedule_must_reach() {
+    let event = |thread, position| EventRef {
+        index: 0,
+        thread: ThreadId(thread),
+        position,
+        location: None,
+        lock: Some(LockId(L)),
+    };
+    let mut candidate = Candidate {
+        events: vec![event(0, 1), event(0, 4), event(1, 2), event(1, 3)],
+        units: vec![UnitSpan {
+            thread: ThreadId(0),
+            begin: event(0, 1),
+            end: None,
+            kind: UnitKind::Section,
+        }],
+        ..Candidate::default()
+    };
+    let cycle = Goal::of_candidate(Rule::LockOrder, &candidate).expect("a goal");
+    assert_eq!(cycle.shape, Shape::Blocked);
+    assert_eq!(cycle.events, [event(0, 4).into(), event(1, 3).into()]);
+    assert_eq!(
+        cycle.units,
+        [Span {
+            thread: ThreadId(0),
+            begin: 1,
+            end: None
+        }]
+    );
+    assert_eq!(Goal::of_candidate(Rule::DataRace, &candidate), None);
+    candidate.events = vec![event(0, 1), event(1, 2)];
+    let race = Goal::of_candidate(Rule::DataRace, &candidate).expect("a goal");
+    assert_eq!((race.shape, race.events.len()), (Shape::Adjacent, 2));
+    assert_eq!(Goal::of_candidate(Rule::LockPattern, &candidate), None);
 }
