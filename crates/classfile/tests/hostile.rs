@@ -218,7 +218,8 @@ proptest! {
         which in any::<prop::sample::Index>(),
         damages in prop::collection::vec(damage(), 1..4),
     ) {
-        let mut class = ClassFile::parse(seed.get(&SEEDS)).expect("a real class");
+        let seed: &Vec<u8> = seed.get(&SEEDS);
+        let mut class = ClassFile::parse(seed).expect("a real class");
         let members = class.fields.iter_mut().chain(&mut class.methods);
         let mut attributes: Vec<_> =
             members.flat_map(|member| &mut member.attributes).chain(&mut class.attributes).collect();
