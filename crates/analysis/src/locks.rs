@@ -138,6 +138,17 @@ impl Locksets {
         self.signatures[a.index()] & self.signatures[b.index()] == 0 || self.compatible_slowly(a, b)
     }
 
+    /// Whether all locks of the first set are in the second, held at least as strongly.
+    #[inline]
+    pub fn is_subset(&self, a: LocksetId, b: LocksetId) -> bool {
+        a == LocksetId::EMPTY
+            || self.signatures[a.index()] & !self.signatures[b.index()] == 0
+                && self.locks(a).iter().all(|h| {
+                    let held = |g: &Held| g.lock == h.lock && (h.mode == Mode::Shared || g.mode == Mode::Exclusive);
+                    self.locks(b).iter().any(held)
+                })
+    }
+
     fn compatible_slowly(&self, a: LocksetId, b: LocksetId) -> bool {
         !self.locks(a).iter().any(|h| {
             self.locks(b)

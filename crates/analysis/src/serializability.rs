@@ -97,7 +97,31 @@ struct Past {
 #[derive(Clone, Debug, Default)]
 struct Place {
     write: Option<Past>,
-    reads: SmallVec<[Past; 1]>,
+    /// The unsettled readers since the last write, at most one per lane, and in step with them where they read.
+    readers: SmallVec<[NodeId; 4]>,
+    reads: Vec<Point>,
+}
+
+impl Place {
+    /// Remembers a read. The earliest of a unit since the last write is as good as any later one.
+    #[inline]
+    fn read(&mut self, graph: &Graph, past: Past) {
+        let mut i = 0;
+        while i < self.readers.len() {
+            let reader = self.readers[i];
+            if reader == past.node {
+                return;
+            }
+            if reader.lane == past.node.lane || graph.is_settled(reader) {
+                self.readers.swap_remove(i);
+                self.reads.swap_remove(i);
+            } else {
+                i += 1;
+            }
+        }
+        self.readers.push(past.node);
+        self.reads.push(past.point);
+    }
 }
 
 fn learn(mine: &mut SmallVec<[u32; 8]>, theirs: &[u32]) -> bool {
@@ -385,22 +409,17 @@ impl Projection {
             point: access.point,
         };
         if access.writes() {
-            for read in place.reads.iter().filter(|r| r.node.lane != node.lane) {
-                if !graph.is_settled(read.node) {
-                    let because = (read.point, access.point, access.location);
-                    graph.conflict(read.node, node, because, &mut cyclic);
+            for (reader, read) in place.readers.iter().zip(&place.reads) {
+                if reader.lane != node.lane && !graph.is_settled(*reader) {
+                    let because = (*read, access.point, access.location);
+                    graph.conflict(*reader, node, because, &mut cyclic);
                 }
             }
             place.write = Some(past);
+            place.readers.clear();
             place.reads.clear();
-        }
-        if access.point.kind == StepKind::Read {
-            // The earliest read of a unit since the last write is as good as any later one.
-            match place.reads.iter_mut().find(|r| r.node.lane == node.lane) {
-                Some(read) if read.node == node => {}
-                Some(read) => *read = past,
-                None => place.reads.push(past),
-            }
+        } else {
+            place.read(graph, past);
         }
         for id in cyclic {
             found.report(cx, graph, id, self.whole);
@@ -428,9 +447,12 @@ fn restart(cx: &Context<'_>, access: &Access, node: NodeId, place: &mut Place) {
     let site = access.point.site;
     let again = access.point.kind == StepKind::Read && site != SiteId(0);
     let proven = access.writes() && is_conditional(cx.names, site);
-    place
-        .reads
-        .retain(|r| r.node != node || !(proven || again && r.point.site == site));
+    if let Some(i) = place.readers.iter().position(|r| *r == node)
+        && (proven || again && place.reads[i].site == site)
+    {
+        place.readers.swap_remove(i);
+        place.reads.swap_remove(i);
+    }
 }
 
 /// The code of a unit: on the whole heap or not, its method, where it begins, its kind.

@@ -6,33 +6,40 @@
 //!
 //! **Departures.** One pass, no graph. Of the accesses of one thread at one site, of one kind, under one set of locks, only
 //! the latest is kept: a later access of another thread that is unordered with an earlier one is unordered with it as
-//! well. A pair of sites is reported once. A race on a primitive field to which every writer, after having read it, writes
+//! well. Nor is one kept under more locks beside one under fewer. A pair of sites is reported once. A race on a primitive field to which every writer, after having read it, writes
 //! the same value is left out: the caching of a hash code, as in `String`.
 //!
 //! **Promise.** Finds every pair of sites that the hybrid model calls independent, as long as a location has at most
-//! [`LIMIT`] kinds of access (then the oldest are forgotten). May report pairs that no run has: locks or values may keep
+//! [`LIMIT`] kinds of access, and each site of a thread at most [`VARIANTS`] sets of locks there (then the oldest are
+//! forgotten). May report pairs that no run has: locks or values may keep
 //! them apart (Pecan's Figure 5); schedule check and replay decide.
 //!
-//! **Cost.** Per access the kinds of access of its location, at most `LIMIT` short comparisons; a full check only when
-//! another thread has come with something new since the last one. Hence linear, however hot a variable is.
+//! **Cost.** Per access the kinds of access of its location, at most `LIMIT` short comparisons; a full check only for
+//! a new kind of access and after an edge of the hard order. Hence linear, however hot a variable is.
 
 use crate::engine::{Access, Analysis, Context, Needs};
 use crate::finding::{Evidence, Rule};
+use crate::locks::LocksetId;
 use crate::order::Moment;
 use crate::raw::{Point, RawReport, RawStep, StepKind};
 use ravel_trace::names::{Location, Names};
 use ravel_trace::{LocationId, SiteId, Value};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 /// Kinds of access remembered per location.
 pub const LIMIT: usize = 64;
 
+/// Sets of locks remembered per thread, site and kind.
+pub const VARIANTS: usize = 4;
+
+/// One kind of access: what is looked at every time, apart from the [`Point`] that only a report needs.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    point: Point,
+    /// Site, thread and kind, packed.
+    key: u64,
+    locks: LocksetId,
     time: u32,
-    /// The location's generation when this entry was last checked against all others.
-    checked: u32,
 }
 
 /// Whether all writes of a location are of the same value, after a look at it.
@@ -45,8 +52,9 @@ enum Writes {
 
 #[derive(Debug)]
 struct Place {
-    entries: Vec<Entry>,
-    generation: u32,
+    entries: SmallVec<[Entry; 8]>,
+    /// In step with the entries.
+    points: Vec<Point>,
     writes: Writes,
 }
 
@@ -71,10 +79,9 @@ impl Predicted {
         &self.idempotent
     }
 
-    fn check(&mut self, cx: &Context<'_>, access: &Access, entries: &[Entry]) {
+    fn check(&mut self, cx: &Context<'_>, access: &Access, place: &Place) {
         let hard = &cx.state.order.of(access.thread()).hard;
-        for entry in entries {
-            let other = &entry.point;
+        for (entry, other) in place.entries.iter().zip(&place.points) {
             if other.thread == access.thread()
                 || !(other.kind.writes() || access.writes())
                 || !cx.state.locksets.compatible(other.locks, access.point.locks)
@@ -110,10 +117,9 @@ impl Predicted {
 }
 
 /// A write that repeats what is there, by a thread that has looked at it in the same activation.
-fn follow_writes(writes: Writes, entries: &[Entry], access: &Access) -> Writes {
-    let looked = entries
-        .iter()
-        .any(|e| e.point.thread == access.thread() && !e.point.kind.writes() && e.point.stack == access.point.stack);
+fn follow_writes(writes: Writes, points: &[Point], access: &Access) -> Writes {
+    let mine = |p: &&Point| p.thread == access.thread() && p.stack == access.point.stack;
+    let looked = points.iter().filter(mine).any(|p| !p.kind.writes());
     match (writes, access.value) {
         (Writes::None, value @ Value::Exact(_)) if looked => Writes::Same(value, 1),
         (Writes::Same(known, n), value) if known == value && looked => Writes::Same(value, n + 1),
@@ -153,54 +159,17 @@ impl Analysis for Predicted {
         if self.places.len() <= index {
             self.places.resize_with(index + 1, || None);
         }
-        let mut place = self.places[index].take().unwrap_or_else(|| {
-            Box::new(Place {
-                entries: Vec::with_capacity(2),
-                generation: 0,
-                writes: Writes::None,
-            })
-        });
+        let place = self.places[index].get_or_insert_with(Box::default);
         if access.writes() && place.writes != Writes::Differ {
-            place.writes = follow_writes(place.writes, &place.entries, access);
+            place.writes = follow_writes(place.writes, &place.points, access);
         }
-        let time = cx.state.order.now(access.thread()).time;
-        let point = &access.point;
-        let same = |e: &Entry| {
-            e.point.site == point.site
-                && e.point.thread == point.thread
-                && e.point.locks == point.locks
-                && e.point.kind == point.kind
-        };
-        let mine = match place.entries.iter().position(same) {
-            Some(i) => i,
-            None => {
-                let i = place.entries.len().min(LIMIT);
-                let slot = if i < LIMIT { i } else { oldest(&place.entries) };
-                let entry = Entry {
-                    point: *point,
-                    time,
-                    checked: u32::MAX,
-                };
-                if slot == place.entries.len() {
-                    place.entries.push(entry);
-                } else {
-                    place.entries[slot] = entry;
-                }
-                place.generation = place.generation.wrapping_add(1);
-                slot
-            }
-        };
-        if place.entries[mine].time != time {
-            // Others that came before the old moment may be unordered with the new one.
-            place.generation = place.generation.wrapping_add(1);
+        let now = cx.state.order.now(access.thread());
+        if place.note(cx, access, now.time)
+            && let Some(place) = self.places[index].take()
+        {
+            self.check(cx, access, &place);
+            self.places[index] = Some(place);
         }
-        place.entries[mine].point = *point;
-        place.entries[mine].time = time;
-        if place.entries[mine].checked != place.generation {
-            place.entries[mine].checked = place.generation;
-            self.check(cx, access, &place.entries);
-        }
-        self.places[index] = Some(place);
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
@@ -225,7 +194,69 @@ impl Analysis for Predicted {
     }
 }
 
-fn oldest(entries: &[Entry]) -> usize {
-    let oldest = entries.iter().enumerate().min_by_key(|(_, e)| e.point.index);
+impl Default for Place {
+    fn default() -> Self {
+        Place {
+            entries: SmallVec::new(),
+            points: Vec::new(),
+            writes: Writes::None,
+        }
+    }
+}
+
+impl Place {
+    /// Remembers an access; true if it must be checked against the others: its kind is new, or it is the first since
+    /// an edge of its thread, and others that came before the last one may be unordered with it. An access in the same
+    /// moment as an earlier one of its kind is ordered as that was.
+    #[inline]
+    fn note(&mut self, cx: &Context<'_>, access: &Access, time: u32) -> bool {
+        let point = &access.point;
+        let key = u64::from(point.site.0) << 32 | u64::from(point.thread.0) << 3 | point.kind as u64;
+        let mut variants = 0;
+        let mut stalest = 0;
+        for (i, entry) in self.entries.iter_mut().enumerate() {
+            if entry.key != key {
+                continue;
+            }
+            if entry.locks == point.locks {
+                if entry.time == time {
+                    return false;
+                }
+                entry.time = time;
+                self.points[i] = *point;
+                return true;
+            }
+            // Whatever can meet an access under more locks can meet one under fewer.
+            if entry.time == time && cx.state.locksets.is_subset(entry.locks, point.locks) {
+                return false;
+            }
+            if variants == 0 || self.points[i].index < self.points[stalest].index {
+                stalest = i;
+            }
+            variants += 1;
+        }
+        let entry = Entry {
+            key,
+            locks: point.locks,
+            time,
+        };
+        if variants < VARIANTS && self.entries.len() < LIMIT {
+            self.entries.push(entry);
+            self.points.push(*point);
+            return true;
+        }
+        let slot = if variants < VARIANTS {
+            oldest(&self.points)
+        } else {
+            stalest
+        };
+        self.entries[slot] = entry;
+        self.points[slot] = *point;
+        true
+    }
+}
+
+fn oldest(points: &[Point]) -> usize {
+    let oldest = points.iter().enumerate().min_by_key(|(_, p)| p.index);
     oldest.map_or(0, |(i, _)| i)
 }
