@@ -32,7 +32,8 @@ public class OddLocks {
         Thread[] threads = new Thread[2];
         for (int i = 0; i < 2; i++) {
             threads[i] = new Thread(() -> all(OddLocks.class, int.class, int[].class, "interned",
-                    Thread.currentThread(), new int[2][3], Colour.RED, new Exception("lock"), lambda, String.class), "t" + (i + 1));
+                    Thread.currentThread(), new int[2][3], Colour.RED, new Exception("lock"), lambda, String.class),
+                    "t" + (i + 1));
             threads[i].start();
             threads[i].join();
         }
