@@ -10,6 +10,7 @@ pub mod locks;
 pub mod lockset;
 pub mod merge;
 pub mod order;
+pub mod patterns;
 pub mod race;
 pub mod raw;
 pub mod reduction;

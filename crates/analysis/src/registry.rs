@@ -3,6 +3,7 @@
 use crate::automata::Automata;
 use crate::engine::Analysis;
 use crate::lockset::Lockset;
+use crate::patterns::Patterns;
 use crate::race::{Observed, Predicted, Race};
 use crate::serializability::Serializability;
 
@@ -13,6 +14,7 @@ const DEFAULT: &[(&str, Make)] = &[
     ("lockset", || Box::<Lockset>::default()),
     ("race", || Box::<Race>::default()),
     ("automata", || Box::<Automata>::default()),
+    ("patterns", || Box::new(Patterns::new(&[]))),
     ("serializability", || Box::<Serializability>::default()),
 ];
 

@@ -1,0 +1,205 @@
+//! Patterns: any access anomaly `[E, T, SV, AR, AT]`, in any order that locks and hard order allow.
+//!
+//! **Paper.** Huang and Zhang, *Persuasive Prediction of Concurrency Access Anomalies* (Pecan, ISSTA 2011), sections 3 to
+//! 5; the patterns of one and two variables are those of AtomicSet, Figure 2. [`language`] is the language, [`chains`]
+//! the compact graph (there PTG), [`search`] the search with the mutation condition.
+//!
+//! **Departures.** The paper walks over nodes of the graph and asks for a position between two accesses of a unit where
+//! the other's access may stand. Here chains of accesses are made equal first, so that the search depends on how many
+//! *different* chains there are and not on how many events; the position is asked for all at once, by the locks held
+//! throughout the gap. Algorithm 1 prints a common lock as the condition where section 4.2 means none; we follow 4.2.
+//! Locks taken between two accesses that fall into one gap count as well, which the paper does not ask. Hard order
+//! includes all modelled synchronisation, except edges that the pattern's own locations make.
+//!
+//! **Promises.** No misses among pairs of accesses that the trace has, whatever their order there, up to the bounds in
+//! [`chains`] (which are counted when hit). False alarms are possible: the conditions are necessary, and sufficient only
+//! for two threads with nested locks, no potential for deadlock and no order between them. Figure 5 of the paper is one,
+//! kept as a test; the schedule check refutes it.
+//!
+//! **Cost.** Linear in events, a few look-ups each; the search is quadratic in the different chains of one location only.
+//! Where an event is repeated in the same moment of hard order nothing is stored. Memory: a node of about 200 bytes for each
+//! different chain and 48 for each further moment.
+
+pub mod chains;
+pub mod language;
+pub mod search;
+mod stretch;
+
+use ravel_trace::names::SiteKind;
+use ravel_trace::{Event, LocationId, Mode, Names, Op, SiteId};
+use std::cell::Cell;
+
+use crate::engine::{Access, Analysis, Context, Needs, State};
+use crate::finding::{Evidence, Rule};
+use crate::order::Moment;
+use crate::raw::{RawReport, RawStep, StepKind};
+use crate::units::UnitId;
+use chains::{Collector, Input};
+use language::Pattern;
+use search::{HardOrder, Match, Plan};
+
+/// How many times the log of edges is walked to leave out those that a pattern's own locations made. Each walk may be as
+/// long as the log; beyond this, edges through any location are left out, which can only predict too much.
+const WALKS: usize = 2_000;
+
+/// The analysis.
+pub struct Patterns {
+    patterns: Vec<Pattern>,
+    plan: Plan,
+    collector: Collector,
+    conditional: Vec<Option<bool>>,
+}
+
+impl Patterns {
+    /// Searches for the patterns of the papers, data races included, and for these.
+    pub fn new(user: &[Pattern]) -> Self {
+        let tables = [&language::RACES[..], &language::ATOMICITY, &language::ATOMIC_SET];
+        let mut patterns: Vec<Pattern> = tables.into_iter().flat_map(language::built_in).collect();
+        patterns.extend(
+            user.iter()
+                .filter(|pattern| !patterns.contains(pattern))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        Patterns::only(patterns)
+    }
+
+    /// Searches for these patterns and no others.
+    pub fn only(patterns: Vec<Pattern>) -> Self {
+        let plan = Plan::new(&patterns);
+        let collector = Collector::new(&plan.templates);
+        Patterns {
+            patterns,
+            plan,
+            collector,
+            conditional: Vec::new(),
+        }
+    }
+
+    fn is_conditional(&mut self, names: &Names, site: SiteId) -> bool {
+        if self.conditional.len() <= site.index() {
+            self.conditional.resize(site.index() + 1, None);
+        }
+        *self.conditional[site.index()].get_or_insert_with(|| is_conditional(names, site))
+    }
+
+    fn report(&self, found: &Match) -> RawReport {
+        let pattern = &self.patterns[found.pattern];
+        let rule = match pattern.variables() {
+            _ if pattern.is_race() => Rule::DataRace,
+            1 => Rule::Atomicity,
+            _ => Rule::AtomicSet,
+        };
+        let step = |step: &search::Step| RawStep {
+            point: step.point,
+            location: Some(step.location),
+            lock: None,
+            owner: step.owner,
+        };
+        RawReport {
+            analysis: "patterns",
+            rule,
+            evidence: Evidence::Predicted,
+            pattern: pattern.name().to_owned(),
+            steps: found.steps.iter().map(step).collect(),
+            observed: !pattern.is_race() && found.steps.is_sorted_by_key(|step| step.point.index),
+        }
+    }
+}
+
+/// Whether a call changes a cell only if it still has the value that the caller saw.
+fn is_conditional(names: &Names, site: SiteId) -> bool {
+    let Some(SiteKind::Call(name)) = names.sites.get(site.index()).map(|site| &site.what) else {
+        return false;
+    };
+    let method = name.rsplit('.').next().unwrap_or_default();
+    method.starts_with("compareAnd") || method.starts_with("weakCompareAnd")
+}
+
+impl Analysis for Patterns {
+    fn name(&self) -> &'static str {
+        "patterns"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            hard: true,
+            history: true,
+            units: true,
+            ..Needs::default()
+        }
+    }
+
+    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+        if access.cell.exempt {
+            return;
+        }
+        let (certain, any) = (access.owners.certain, access.owners.any);
+        let conditional = access.point.kind == StepKind::Update && self.is_conditional(cx.names, access.point.site);
+        self.collector.access(&Input {
+            point: access.point,
+            location: access.location,
+            set: access.cell.set,
+            owners: [certain, any.filter(|_| any != certain)],
+            clock: access.clock,
+            conditional,
+        });
+    }
+
+    fn event(&mut self, _cx: &Context<'_>, _index: u64, event: &Event) {
+        match event.op {
+            Op::Acquire { lock, mode } => self.collector.acquire(event.thread, lock, mode),
+            Op::Resume { lock, .. } => self.collector.acquire(event.thread, lock, Mode::Exclusive),
+            Op::Release { lock, .. } | Op::Wait { lock } => self.collector.release(event.thread, lock),
+            _ => {}
+        }
+    }
+
+    fn unit_end(&mut self, _cx: &Context<'_>, unit: UnitId) {
+        self.collector.unit_end(unit);
+    }
+
+    fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
+        let (nodes, sets, _) = std::mem::take(&mut self.collector).finish();
+        let order = EngineOrder {
+            state: cx.state,
+            walks: Cell::new(0),
+        };
+        self.plan
+            .search(&nodes, &sets, &order)
+            .iter()
+            .map(|found| self.report(found))
+            .collect()
+    }
+}
+
+/// The engine's order, as the search asks for it.
+struct EngineOrder<'a> {
+    state: &'a State,
+    walks: Cell<usize>,
+}
+
+impl HardOrder for EngineOrder<'_> {
+    fn before(&self, a: &chains::Event, b: &chains::Event, without: &[LocationId]) -> bool {
+        let order = &self.state.order;
+        let thread = a.point.thread;
+        let moment = Moment {
+            thread,
+            time: order.past(a.clock).hard.get(thread),
+        };
+        let known = order.past(b.clock);
+        if without.is_empty() || known.bare.knows(moment) || !known.hard.knows(moment) {
+            return known.hard.knows(moment);
+        }
+        self.walks.set(self.walks.get() + 1);
+        let exact = self.walks.get() <= WALKS;
+        exact && order.before_without((thread, a.clock), (b.point.thread, b.clock), without)
+    }
+
+    fn synchronizes(&self, location: LocationId) -> bool {
+        self.state.cells.seen(location).is_some_and(|cell| cell.synchronizing)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! The locks of one thread over time: which are held at a point, which all along between two points, which at any time
+//! between them. What a stretch of a unit keeps out, and what keeps it out, follow from the three.
+
+use ravel_trace::{LockId, Mode};
+
+use crate::locks::{Held, LocksetId, Locksets};
+
+/// How many acquisitions between two points are looked at.
+const LOOK_BACK: u32 = 16;
+
+/// One acquisition, on top of those held before it. The acquisitions of a thread form a tree: what is held at a point
+/// is a path to the root.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    below: u32,
+    held: Held,
+    /// Number of the acquisition; kept when a lock below is given up first and the hold has to be moved.
+    acquisition: u32,
+    /// All locks of the path.
+    all: LocksetId,
+}
+
+/// A point in a thread's life, as far as its locks go.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Mark {
+    top: u32,
+    made: u32,
+}
+
+/// The locks of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct LockHistory {
+    /// Entry 0 of the tree is "no lock" and not stored, so that a hold has the number of its index and one.
+    holds: Vec<Hold>,
+    top: u32,
+    acquisitions: u32,
+}
+
+impl LockHistory {
+    fn hold(&self, number: u32) -> Option<&Hold> {
+        (number as usize).checked_sub(1).and_then(|at| self.holds.get(at))
+    }
+
+    fn push(&mut self, held: Held, acquisition: u32, sets: &mut Locksets) {
+        let all = sets.with(self.now(), held);
+        self.holds.push(Hold {
+            below: self.top,
+            held,
+            acquisition,
+            all,
+        });
+        self.top = u32::try_from(self.holds.len()).unwrap_or(u32::MAX);
+    }
+
+    /// A lock is taken.
+    pub fn acquire(&mut self, lock: LockId, mode: Mode, sets: &mut Locksets) {
+        self.acquisitions += 1;
+        self.push(Held { lock, mode }, self.acquisitions, sets);
+    }
+
+    /// A lock is given up; nothing happens if it is not held.
+    pub fn release(&mut self, lock: LockId, sets: &mut Locksets) {
+        if !self.path(self.top).any(|hold| hold.held.lock == lock) {
+            return;
+        }
+        let mut above = Vec::new();
+        while let Some(&hold) = self.hold(self.top) {
+            self.top = hold.below;
+            if hold.held.lock == lock {
+                break;
+            }
+            above.push(hold);
+        }
+        for hold in above.into_iter().rev() {
+            self.push(hold.held, hold.acquisition, sets);
+        }
+    }
+
+    fn path(&self, from: u32) -> impl Iterator<Item = &Hold> {
+        std::iter::successors(self.hold(from), |hold| self.hold(hold.below))
+    }
+
+    /// This point.
+    #[inline]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            top: self.top,
+            made: u32::try_from(self.holds.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The locks held now.
+    #[inline]
+    pub fn now(&self) -> LocksetId {
+        self.hold(self.top).map_or(LocksetId::EMPTY, |hold| hold.all)
+    }
+
+    /// The locks held all along from one point to a later one.
+    pub fn throughout(&self, from: Mark, to: Mark) -> LocksetId {
+        if from.top == to.top {
+            return self.hold(to.top).map_or(LocksetId::EMPTY, |hold| hold.all);
+        }
+        // An acquisition later than another stands above it, so what is common is the lower end of both paths.
+        let common = self
+            .path(to.top)
+            .find(|hold| self.path(from.top).any(|old| old.acquisition == hold.acquisition));
+        common.map_or(LocksetId::EMPTY, |hold| hold.all)
+    }
+
+    /// The locks held at any time between two points; of a very long stretch only the first acquisitions are known.
+    pub fn during(&self, from: Mark, to: Mark, sets: &mut Locksets) -> LocksetId {
+        let start = self.hold(from.top).map_or(LocksetId::EMPTY, |hold| hold.all);
+        let made = (from.made + 1)..=to.made;
+        let taken = made.take(LOOK_BACK as usize).filter_map(|number| self.hold(number));
+        taken.fold(start, |set, hold| sets.with(set, hold.held))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn throughout_is_what_was_never_given_up() {
+        let (mut history, mut sets) = (LockHistory::default(), Locksets::default());
+        history.acquire(LockId(1), Mode::Exclusive, &mut sets);
+        let outer = (history.mark(), history.now());
+        history.acquire(LockId(2), Mode::Exclusive, &mut sets);
+        let inner = (history.mark(), history.now());
+        assert_eq!(history.throughout(outer.0, inner.0), outer.1);
+        history.release(LockId(2), &mut sets);
+        history.acquire(LockId(2), Mode::Exclusive, &mut sets);
+        let again = history.mark();
+        assert_eq!(history.now(), inner.1);
+        assert_eq!(history.throughout(inner.0, again), outer.1);
+        assert_eq!(history.throughout(again, again), inner.1);
+        history.release(LockId(2), &mut sets);
+        history.release(LockId(1), &mut sets);
+        assert_eq!(history.throughout(outer.0, history.mark()), LocksetId::EMPTY);
+        assert_eq!(history.during(outer.0, history.mark(), &mut sets), inner.1);
+    }
+
+    #[test]
+    fn releases_out_of_order_keep_the_rest() {
+        let (mut history, mut sets) = (LockHistory::default(), Locksets::default());
+        history.acquire(LockId(1), Mode::Exclusive, &mut sets);
+        history.acquire(LockId(2), Mode::Shared, &mut sets);
+        let both = history.mark();
+        history.release(LockId(1), &mut sets);
+        let second = [Held {
+            lock: LockId(2),
+            mode: Mode::Shared,
+        }];
+        assert_eq!(sets.locks(history.now()), second);
+        assert_eq!(sets.locks(history.throughout(both, history.mark())), second);
+    }
+}
