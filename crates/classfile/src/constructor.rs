@@ -11,8 +11,8 @@ use crate::opcode as op;
 use crate::pool::ConstantPool;
 use crate::stack::stack_effect;
 
-/// How many slots may be copied in total before the search gives up; real constructors need a few dozen.
-const BUDGET: usize = 1 << 20;
+/// How much may be copied and looked at in total before the search gives up; real constructors need a few dozen.
+const BUDGET: usize = 1 << 22;
 
 /// The position of the one call that initialises `this` in a constructor. None if there is none (as in
 /// `java/lang/Object`), if different paths make different calls, or if the code cannot be followed.
@@ -91,6 +91,10 @@ impl Search<'_> {
             let Some(instruction) = rest.transpose()? else {
                 return Ok(End::Elsewhere);
             };
+            match self.budget.checked_sub(self.code.exceptions.len() + 1) {
+                Some(left) => self.budget = left,
+                None => return Ok(End::Lost),
+            }
             for entry in &self.code.exceptions {
                 let protected = u32::from(entry.start)..u32::from(entry.end);
                 let handler = u32::from(entry.handler);

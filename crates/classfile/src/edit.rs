@@ -61,37 +61,47 @@ struct CatchAll {
 /// Where the instructions of the code went.
 #[derive(Debug, Clone)]
 pub struct PcMap {
-    /// For each old position where a jump to it now leads, or `NOWHERE` inside an instruction; the end of the code is last.
+    /// For each old position where a jump to it now leads. Inside an instruction it is the instruction's, marked with
+    /// `INSIDE`. The end of the code is last.
     labels: Vec<u32>,
-    /// The same for the instruction itself, which comes after what was inserted before it.
+    /// For each old position the instruction itself, which comes after what was inserted before it, or `NOWHERE`.
     instructions: Vec<u32>,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-impl PcMap {
-    fn get(table: &[u32], pc: u32) -> Option<u32> {
-        table.get(pc as usize).copied().filter(|new| *new != NOWHERE)
-    }
+/// Code is at most 64 KB long, so this bit of a position is free.
+const INSIDE: u32 = 1 << 31;
 
+impl PcMap {
     /// A map where nothing was inserted before instructions; `positions` has one entry per old position and the end.
     pub(crate) fn from_positions(positions: &[Option<u32>]) -> PcMap {
-        let table: Vec<u32> = positions.iter().map(|new| new.unwrap_or(NOWHERE)).collect();
+        let mut last = 0;
+        let label = |new: &Option<u32>| match new {
+            Some(new) => {
+                last = *new;
+                *new
+            }
+            None => last | INSIDE,
+        };
         PcMap {
-            labels: table.clone(),
-            instructions: table,
+            labels: positions.iter().map(label).collect(),
+            instructions: positions.iter().map(|new| new.unwrap_or(NOWHERE)).collect(),
         }
     }
 
     /// The new position of the instruction that was at `pc`.
     pub fn instruction(&self, pc: u32) -> Option<u32> {
-        PcMap::get(&self.instructions, pc)
+        self.instructions
+            .get(pc as usize)
+            .copied()
+            .filter(|new| *new != NOWHERE)
     }
 
     /// Where a jump to `pc` now leads: to the code inserted before its instruction. The old length of the code is
     /// mapped to the end of the moved code.
     pub fn label(&self, pc: u32) -> Option<u32> {
-        PcMap::get(&self.labels, pc)
+        self.labels.get(pc as usize).copied().filter(|new| new & INSIDE == 0)
     }
 
     /// The label of the last instruction at or before `pc`, for debug tables, which nothing forces to be exact; with
@@ -100,8 +110,10 @@ impl PcMap {
         if pc == 0 {
             return 0;
         }
-        let upto = self.labels.get(..=pc as usize).unwrap_or(&self.labels);
-        upto.iter().rev().copied().find(|new| *new != NOWHERE).unwrap_or(0)
+        self.labels
+            .get(pc as usize)
+            .or(self.labels.last())
+            .map_or(0, |new| new & !INSIDE)
     }
 }
 
@@ -155,8 +167,6 @@ impl CodeEditor {
 
     /// Replaces the instruction at `pc`; the bytes must not be empty. The last replacement counts.
     pub fn replace(&mut self, pc: u32, bytes: &[u8]) {
-        self.insertions
-            .retain(|insertion| insertion.pc != pc || insertion.place != Place::Instead);
         self.insert(pc, Place::Instead, bytes);
     }
 
@@ -244,12 +254,15 @@ impl CodeEditor {
     /// Decides where everything goes.
     fn layout(&self, code: &Code, insertions: &[Insertion]) -> Result<PcMap> {
         let length = code.code.len();
-        let mut labels = vec![NOWHERE; length + 1];
-        let mut instructions = vec![NOWHERE; length + 1];
-        let mut set = |pc: u32, label: usize, instruction: usize| {
-            if let (Some(a), Some(b)) = (labels.get_mut(pc as usize), instructions.get_mut(pc as usize)) {
-                (*a, *b) = (label as u32, instruction as u32);
-            }
+        let mut labels = Vec::with_capacity(length + 1);
+        let mut instructions = Vec::with_capacity(length + 1);
+        // Called in order, for one instruction after the other.
+        let mut set = |old_length: usize, label: usize, instruction: usize| {
+            labels.push(label as u32);
+            instructions.push(instruction as u32);
+            let inside = labels.len() + old_length.saturating_sub(1);
+            labels.resize(inside, label as u32 | INSIDE);
+            instructions.resize(inside, NOWHERE);
         };
         let mut pending = Pending { rest: insertions };
         let mut at = self.entry.len();
@@ -263,7 +276,7 @@ impl CodeEditor {
                 .iter()
                 .map(|insertion| insertion.len as usize)
                 .sum::<usize>();
-            set(pc, label, at);
+            set(instruction.len as usize, label, at);
             match here.instead {
                 Some(replacement) if replacement.len == 0 => {
                     return Err(
@@ -286,7 +299,7 @@ impl CodeEditor {
         if let Some(left) = pending.rest.first() {
             return Err(ErrorKind::NotAnInstruction(left.pc).at(code.offset));
         }
-        set(length as u32, at, at);
+        set(1, at, at);
         if at > MAX_CODE {
             return Err(ErrorKind::CodeTooLarge(at).at(code.offset));
         }

@@ -483,12 +483,18 @@ fn fixed_length(tag: u8) -> Option<usize> {
 }
 
 /// An open-addressing hash table from entry bytes to slots; it keeps no copy of the bytes.
+///
+/// A search looks at a bounded number of cells, whatever the hashes: a hostile pool can make it miss an entry, which
+/// then is added a second time (that is allowed), but cannot make it slow.
 #[derive(Debug, Clone)]
 struct Index {
     /// Slots by hash; 0 is free, as slot 0 holds no entry.
     table: Vec<u16>,
     used: usize,
 }
+
+/// How many cells a search looks at; with at most three of four cells used, real pools need a handful.
+const MAX_PROBES: usize = 64;
 
 impl Index {
     fn of(raw: &[u8], entries: &[u32]) -> Index {
@@ -511,35 +517,38 @@ impl Index {
             let mut table = vec![0; self.table.len() * 2];
             std::mem::swap(&mut table, &mut self.table);
             for old in table.into_iter().filter(|slot| *slot != 0) {
-                self.place(entry_bytes(raw, entries, old), old);
+                self.place(raw, entries, old);
             }
         }
-        self.place(entry_bytes(raw, entries, slot), slot);
+        self.place(raw, entries, slot);
         self.used += 1;
     }
 
-    fn place(&mut self, entry: &[u8], slot: u16) {
-        let mask = self.table.len() - 1;
-        let mut at = hash(entry) as usize & mask;
-        while let Some(cell) = self.table.get_mut(at) {
-            if *cell == 0 {
-                *cell = slot;
-                return;
-            }
-            at = (at + 1) & mask;
+    fn place(&mut self, raw: &[u8], entries: &[u32], slot: u16) {
+        let entry = entry_bytes(raw, entries, slot);
+        if let Some(cell) = self.probe(raw, entries, entry)
+            && let Some(cell @ 0) = self.table.get_mut(cell)
+        {
+            *cell = slot;
         }
     }
 
     fn find(&self, raw: &[u8], entries: &[u32], wanted: &[u8]) -> Option<u16> {
+        let cell = self.probe(raw, entries, wanted)?;
+        self.table.get(cell).copied().filter(|slot| *slot != 0)
+    }
+
+    /// The cell that holds an entry equal to `wanted`, or the free one where it belongs.
+    fn probe(&self, raw: &[u8], entries: &[u32], wanted: &[u8]) -> Option<usize> {
         let mask = self.table.len() - 1;
-        let mut at = hash(wanted) as usize & mask;
-        loop {
-            match self.table.get(at) {
-                None | Some(0) => return None,
-                Some(&slot) if entry_bytes(raw, entries, slot) == wanted => return Some(slot),
-                Some(_) => at = (at + 1) & mask,
-            }
-        }
+        let first = hash(wanted) as usize;
+        (0..MAX_PROBES)
+            .map(|step| first.wrapping_add(step) & mask)
+            .find(|cell| match self.table.get(*cell) {
+                Some(0) => true,
+                Some(slot) => entry_bytes(raw, entries, *slot) == wanted,
+                None => false,
+            })
     }
 }
 
@@ -557,7 +566,7 @@ fn entry_bytes<'a>(raw: &'a [u8], entries: &[u32], slot: u16) -> &'a [u8] {
     entry.get(..length).unwrap_or_default()
 }
 
-/// A multiply-and-rotate hash over eight bytes at a time. The pool's size bounds the harm of chosen collisions.
+/// A multiply-and-rotate hash over eight bytes at a time.
 fn hash(bytes: &[u8]) -> u64 {
     const K: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut state = bytes.len() as u64;
@@ -660,6 +669,18 @@ mod tests {
         assert_eq!(pool.add_integer(-1), Ok(65_534));
         assert_eq!(pool.add_integer(-2).expect_err("full").kind, ErrorKind::PoolFull);
         assert_eq!(pool.add_integer(77), Ok(78));
+    }
+
+    #[test]
+    fn a_pool_of_equal_entries_is_indexed_quickly() {
+        let mut bytes = vec![0xff, 0xff];
+        for _ in 1..65_535 {
+            bytes.extend([tag::UTF8, 0, 1, b'x']);
+        }
+        let mut pool = ConstantPool::parse(&mut Reader::new(&bytes, 8)).expect("valid");
+        let start = std::time::Instant::now();
+        assert_eq!(pool.find_utf8("x"), Some(1));
+        assert!(start.elapsed().as_millis() < 500, "{:?}", start.elapsed());
     }
 
     #[test]

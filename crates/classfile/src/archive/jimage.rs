@@ -16,6 +16,9 @@ const HEADER: u64 = 28;
 /// The tables of a JDK with everything are about 3 MB.
 const MAX_INDEX: u64 = 1 << 28;
 
+/// Names in class files are shorter.
+const MAX_STRING: usize = 1 << 16;
+
 /// An opened `modules` file.
 #[derive(Debug)]
 pub struct Jimage {
@@ -169,7 +172,7 @@ impl Jimage {
     /// The string that starts at `offset` and ends with a zero.
     fn string(&self, offset: u64) -> Option<String> {
         let rest = self.strings.get(usize::try_from(offset).ok()?..)?;
-        let end = rest.iter().position(|byte| *byte == 0)?;
+        let end = rest.iter().take(MAX_STRING).position(|byte| *byte == 0)?;
         Some(crate::decode_modified_utf8(rest.get(..end)?).into_owned())
     }
 }

@@ -220,7 +220,29 @@ impl AttributeValue {
     }
 }
 
+impl Code {
+    /// The source lines of the code; empty if it was compiled without.
+    pub fn line_numbers(&self, pool: &ConstantPool) -> Result<Vec<LineNumber>> {
+        let mut lines = Vec::new();
+        // There may be several tables, which count together.
+        for attribute in self
+            .attributes
+            .iter()
+            .filter(|attribute| pool.utf8(attribute.name) == Ok(b"LineNumberTable"))
+        {
+            lines.extend(Vec::<LineNumber>::read(&mut attribute.reader())?);
+        }
+        Ok(lines)
+    }
+}
+
 impl ClassFile {
+    /// The name of the source file, if the class says it.
+    pub fn source_file(&self) -> Option<std::borrow::Cow<'_, str>> {
+        let index = self.attribute("SourceFile")?.reader().u2().ok()?;
+        self.pool.text(index).ok()
+    }
+
     /// Reads any attribute of this class, its members or their code.
     pub fn attribute_value(&self, attribute: &Attribute) -> Result<AttributeValue> {
         if self.pool.utf8(attribute.name)? == b"Code" {

@@ -39,6 +39,14 @@ item! {
     }
 }
 
+impl LineNumber {
+    /// The line of the code at `pc`: that of the entry that starts last before it.
+    pub fn at(table: &[LineNumber], pc: u32) -> Option<u16> {
+        let before = table.iter().filter(|entry| u32::from(entry.start) <= pc);
+        before.max_by_key(|entry| entry.start).map(|entry| entry.line)
+    }
+}
+
 item! {
     /// A local variable, in part of the code.
     LocalVariable {
