@@ -16,7 +16,7 @@ use crate::machine::Broken;
 use crate::plan::{Keep, Plan};
 use crate::schedule::Schedule;
 use crate::search::{Bound, Search, search};
-use crate::shrink::{shrink, switches};
+use crate::shrink::{gather, shrink, switches};
 use crate::solve::{Budget, Policy, solve};
 
 /// What may be spent on one goal.
@@ -24,8 +24,8 @@ use crate::solve::{Budget, Policy, solve};
 pub struct Effort {
     /// Orders tried before the exhaustive search.
     pub tries: u32,
-    /// Steps taken in all these tries together.
-    pub steps: u64,
+    /// Steps taken in all these tries together, as a multiple of what the schedule takes.
+    pub passes: u64,
     /// States entered by the exhaustive search.
     pub search_states: usize,
     /// Events up to which a trace is searched exhaustively.
@@ -35,14 +35,25 @@ pub struct Effort {
 }
 
 impl Default for Effort {
-    /// 200 tries of 40 million steps together, 50 thousand states of the first 2,000 events, 4 million steps of shrinking.
+    /// 1,000 tries that go over the schedule 8 times together, 50 thousand states of the first 2,000 events, 2 million
+    /// steps of shrinking.
     fn default() -> Self {
         Effort {
-            tries: 200,
-            steps: 40_000_000,
+            tries: 1_000,
+            passes: 8,
             search_states: 50_000,
             search_events: 2_000,
-            shrink_steps: 4_000_000,
+            shrink_steps: 2_000_000,
+        }
+    }
+}
+
+impl Effort {
+    pub(crate) fn budget(&self, plan: &Plan) -> Budget {
+        let size: u64 = plan.taken.iter().map(|&n| u64::from(n)).sum();
+        Budget {
+            tries: self.tries,
+            steps: self.passes.saturating_mul(size).saturating_add(100_000),
         }
     }
 }
@@ -92,7 +103,12 @@ pub fn generate(image: &Image, goal: &Goal, effort: &Effort) -> Result<Generated
         target: &target,
         effort,
     };
-    for keep in [Keep::All, Keep::BeforeFirst] {
+    // Where everything but the pattern comes before it, both ways of keeping reads are the same.
+    let ways: &[Keep] = match target.shape {
+        Shape::Ordered => &[Keep::All, Keep::BeforeFirst],
+        Shape::Adjacent | Shape::Blocked => &[Keep::All],
+    };
+    for &keep in ways {
         if let Ok(order) = maker.by_moving(keep) {
             return Ok(maker.finish(order, keep));
         }
@@ -121,16 +137,13 @@ impl Maker<'_> {
     /// An order that passes the check, by moving as little as possible.
     fn by_moving(&self, keep: Keep) -> Result<Vec<Step>, Broken> {
         let plan = Plan::for_target(self.image, self.target, keep)?;
-        let mut budget = Budget {
-            tries: self.effort.tries,
-            steps: self.effort.steps,
-        };
+        let mut budget = self.effort.budget(&plan);
         let (order, plan) = solve(&plan, Policy::Recorded, &mut budget)?;
         check_order(self.image, self.target, &order, keep)?;
         // The same decisions with fewer switches, if that works at once.
         let mut once = Budget {
             tries: 4,
-            steps: self.effort.steps,
+            ..self.effort.budget(&plan)
         };
         Ok(match solve(&plan, Policy::Stay, &mut once) {
             Ok((staying, _))
@@ -153,6 +166,7 @@ impl Maker<'_> {
 
     fn finish(&self, order: Vec<Step>, keep: Keep) -> Generated {
         let passes = |order: &[Step]| check_order(self.image, self.target, order, keep).is_ok();
+        let order = gather(self.image, &self.target.steps, order);
         let order = shrink(order, self.effort.shrink_steps, passes);
         let mut schedule = Schedule::from_steps(self.image, &order);
         if self.target.shape == Shape::Blocked {

@@ -247,6 +247,12 @@ impl Image {
         self.code(event).is_read() || self.code(event).is_write()
     }
 
+    /// Whether an event takes or gives up a lock, waits on it or notifies.
+    pub(crate) fn is_locking(&self, event: EventNo) -> bool {
+        let code = self.code(event);
+        code.takes() || code.gives_up() || matches!(code, Code::Notify | Code::NotifyAll)
+    }
+
     pub(crate) fn operand(&self, event: EventNo) -> u32 {
         self.items[event as usize].operand
     }

@@ -8,7 +8,7 @@ use crate::image::{Image, Step};
 use crate::machine::{Broken, Machine};
 use crate::plan::{Keep, Plan};
 use crate::schedule::Schedule;
-use crate::shrink::shrink;
+use crate::shrink::{gather, shrink};
 use crate::solve::{Budget, Policy, solve};
 
 /// Most serial schedules made for one finding.
@@ -42,6 +42,8 @@ pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> Vec<Seri
         let chosen: Vec<_> = order.iter().map(|&i| units[i]).collect();
         let serial = [Keep::BeforeFirst, Keep::Nothing].into_iter().find_map(|keep| {
             let steps = serial(image, &own, &chosen, keep, effort).ok()?;
+            let ends: Vec<Step> = chosen.iter().flat_map(|u| [u.1, u.2]).collect();
+            let steps = gather(image, &ends, steps);
             let steps = shrink(steps, effort.shrink_steps, |s| is_serial(image, &own, &chosen, keep, s));
             Some(Serial {
                 order: chosen.iter().map(|u| u.0).collect(),
@@ -96,7 +98,7 @@ fn serial(
     plan.close()?;
     let budget = || Budget {
         tries: effort.tries.min(50),
-        steps: effort.steps,
+        ..effort.budget(&plan)
     };
     solve(&plan, Policy::Stay, &mut budget())
         .or_else(|_| solve(&plan, Policy::Recorded, &mut budget()))

@@ -1,10 +1,12 @@
 //! Makes a schedule simpler: fewest context switches, then fewest steps.
 //!
-//! A turn is moved next to another turn of the same thread, or left out if nothing needs it, for as long as a check
-//! still passes. That is a descent to a local best, not the least possible; each move costs one check, and the steps
-//! checked are bounded.
+//! Two ways, both descents to a local best. [`gather`] joins turns of one thread across turns that have nothing to do
+//! with them; it needs no check, and its time is linear, but for a small window. [`shrink`] tries moves that change what
+//! comes before what, and leaves out what nothing needs; each move costs one check, so it is for short schedules.
 
-use crate::image::Step;
+use rustc_hash::FxHashMap;
+
+use crate::image::{Image, Step};
 
 /// Simplifies an order that passes the check; the result passes it too. At most `steps` steps are checked.
 pub(crate) fn shrink(order: Vec<Step>, steps: u64, passes: impl Fn(&[Step]) -> bool) -> Vec<Step> {
@@ -36,6 +38,104 @@ pub(crate) fn shrink(order: Vec<Step>, steps: u64, passes: impl Fn(&[Step]) -> b
 /// How often the turn passes to another thread.
 pub(crate) fn switches(order: &[Step]) -> usize {
     order.windows(2).filter(|w| w[0].thread != w[1].thread).count()
+}
+
+/// How many turns a turn is moved across at most.
+const WINDOW: usize = 24;
+
+/// Joins turns of one thread that only independent turns separate. Turns with a step of the pattern stay where they are.
+pub(crate) fn gather(image: &Image, pattern: &[Step], order: Vec<Step>) -> Vec<Step> {
+    let mut out: Vec<Turn> = Vec::new();
+    for steps in turns(&order) {
+        let mut turn = Turn::new(image, pattern, steps);
+        let near = out.len().saturating_sub(WINDOW);
+        let same = (near..out.len())
+            .rev()
+            .find(|&i| out[i].steps[0].thread == turn.steps[0].thread);
+        let Some(same) = same.filter(|&i| !turn.fixed || !out[i].fixed) else {
+            out.push(turn);
+            continue;
+        };
+        let between = &out[same + 1..];
+        if !turn.fixed && between.iter().all(|t| !t.fixed && t.independent(&turn)) {
+            out[same].join(turn);
+        } else if !out[same].fixed && between.iter().all(|t| !t.fixed && out[same].independent(t)) {
+            let mut earlier = out.remove(same);
+            std::mem::swap(&mut earlier, &mut turn);
+            turn.join(earlier);
+            out.push(turn);
+        } else {
+            out.push(turn);
+        }
+    }
+    out.into_iter().flat_map(|t| t.steps).collect()
+}
+
+/// A turn with what it touches.
+struct Turn {
+    steps: Vec<Step>,
+    /// Locations, and whether one is written.
+    locations: FxHashMap<u32, bool>,
+    locks: FxHashMap<u32, ()>,
+    /// Steps of other threads that it comes after.
+    after: Vec<Step>,
+    /// Holds a step of the pattern.
+    fixed: bool,
+}
+
+impl Turn {
+    fn new(image: &Image, pattern: &[Step], steps: Vec<Step>) -> Turn {
+        let mut turn = Turn {
+            fixed: steps.iter().any(|s| pattern.contains(s)),
+            steps: Vec::new(),
+            locations: FxHashMap::default(),
+            locks: FxHashMap::default(),
+            after: Vec::new(),
+        };
+        for &event in steps.iter().flat_map(|&s| image.events(s)) {
+            let operand = image.operand(event);
+            if image.is_access(event) {
+                if image.is_shared(operand) {
+                    *turn.locations.entry(operand).or_insert(false) |= image.code(event).is_write();
+                }
+            } else if image.is_locking(event) {
+                turn.locks.insert(operand, ());
+            }
+            turn.after
+                .extend(image.comes_after(event).iter().map(|&e| image.step_of(e)));
+        }
+        turn.steps = steps;
+        turn
+    }
+
+    /// Whether this turn and a later one could change places.
+    fn independent(&self, later: &Turn) -> bool {
+        let (few, many) = if self.locations.len() < later.locations.len() {
+            (self, later)
+        } else {
+            (later, self)
+        };
+        let clash = |(location, &written): (&u32, &bool)| many.locations.get(location).is_some_and(|&w| w || written);
+        !few.locations.iter().any(clash)
+            && !self.locks.keys().any(|l| later.locks.contains_key(l))
+            && !later.after.iter().any(|s| self.has(*s))
+    }
+
+    fn has(&self, step: Step) -> bool {
+        let (first, last) = (self.steps[0], self.steps[self.steps.len() - 1]);
+        first.thread == step.thread && (first.number..=last.number).contains(&step.number)
+    }
+
+    /// Adds what the same thread does next.
+    fn join(&mut self, next: Turn) {
+        self.steps.extend(next.steps);
+        for (location, written) in next.locations {
+            *self.locations.entry(location).or_insert(false) |= written;
+        }
+        self.locks.extend(next.locks);
+        self.after.extend(next.after);
+        self.fixed |= next.fixed;
+    }
 }
 
 fn turns(order: &[Step]) -> Vec<Vec<Step>> {

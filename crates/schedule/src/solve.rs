@@ -5,7 +5,8 @@
 //! for as long as anything else can run, and when everyone is stuck one reason is taken away: a critical section that
 //! was begun too early is put behind the section that waits for it (the paper's move of the outermost lock), a thread
 //! that stands inside a section is taken further to its end, or a write is put before the write that a later read needs.
-//! Then the order is made anew. Each try is linear in the steps taken; tries are bounded by [`Budget`].
+//! Steps are then undone back to the one that came too early, and the order goes on from there. What would contradict
+//! what is already decided is not tried. Tries, and steps taken in all of them, are bounded by [`Budget`].
 //!
 //! Promise: an order that is found keeps locks, hard order and the reads that the plan keeps. Not promised: that an order
 //! is found whenever there is one. The [exhaustive search](crate::search) does that, where it can be afforded.
@@ -40,30 +41,9 @@ pub(crate) enum Policy {
 
 /// An order of all that the plan takes, with the plan as it was extended on the way.
 pub(crate) fn solve<'a>(plan: &Plan<'a>, policy: Policy, budget: &mut Budget) -> Result<(Vec<Step>, Plan<'a>), Broken> {
-    let (alternatives, broken) = match Run::new(plan, policy).complete(budget) {
-        Ok(order) => return Ok((order, plan.clone())),
-        Err(stuck) => stuck,
-    };
-    for alternative in alternatives {
-        if budget.tries == 0 || budget.steps == 0 {
-            break;
-        }
-        let mut next = plan.clone();
-        let possible = match alternative {
-            Alternative::Before(before, after) => {
-                next.order(before, after);
-                true
-            }
-            Alternative::Further(step) => next
-                .take(step.thread, step.number + 1)
-                .and_then(|()| next.close())
-                .is_ok(),
-        };
-        if possible && let Ok(found) = solve(&next, policy, budget) {
-            return Ok(found);
-        }
-    }
-    Err(broken)
+    let mut run = Run::new(plan.clone(), policy);
+    run.solve(budget)?;
+    Ok((run.order, run.plan))
 }
 
 /// A way out when everyone is stuck.
@@ -99,8 +79,8 @@ struct Held {
     shared: Vec<EventNo>,
 }
 
-struct Run<'p, 'a> {
-    plan: &'p Plan<'a>,
+struct Run<'a> {
+    plan: Plan<'a>,
     image: &'a Image,
     policy: Policy,
     done: Vec<u32>,
@@ -109,9 +89,11 @@ struct Run<'p, 'a> {
     held: FxHashMap<u32, Held>,
     /// By location, the write seen now.
     now: Vec<EventNo>,
+    /// What `now` was before each write done, for undoing.
+    before_writes: Vec<EventNo>,
     /// Reads to come that must see a write, by write, and the value at first, by location.
-    unread: FxHashMap<EventNo, u32>,
-    unread_initial: FxHashMap<u32, u32>,
+    unread: Vec<u32>,
+    unread_initial: Vec<u32>,
     ready: BinaryHeap<Reverse<(bool, EventNo, u32)>>,
     waits: Vec<Option<Wait>>,
     for_step: FxHashMap<Step, Vec<u32>>,
@@ -120,46 +102,137 @@ struct Run<'p, 'a> {
     for_everyone: Vec<u32>,
 }
 
-impl<'p, 'a> Run<'p, 'a> {
-    fn new(plan: &'p Plan<'a>, policy: Policy) -> Self {
+impl<'a> Run<'a> {
+    fn new(plan: Plan<'a>, policy: Policy) -> Self {
         let image = plan.image;
+        let threads = plan.taken.len();
         let mut run = Run {
-            plan,
             image,
             policy,
-            done: vec![0; plan.taken.len()],
+            done: vec![0; threads],
             order: Vec::new(),
             remaining: plan.taken.iter().map(|&n| n as usize).sum(),
             held: FxHashMap::default(),
             now: vec![NONE; image.locations()],
-            unread: FxHashMap::default(),
-            unread_initial: FxHashMap::default(),
+            before_writes: Vec::new(),
+            unread: vec![0; image.len()],
+            unread_initial: vec![0; image.locations()],
             ready: BinaryHeap::new(),
-            waits: vec![None; plan.taken.len()],
+            waits: vec![None; threads],
             for_step: FxHashMap::default(),
             for_lock: FxHashMap::default(),
             for_readers: FxHashMap::default(),
             for_everyone: Vec::new(),
+            plan,
         };
-        for thread in 0..plan.taken.len() as u32 {
-            for number in 0..plan.taken[thread as usize] {
+        let all = run.plan.taken.clone();
+        run.expect_reads(&vec![0; threads], &all);
+        run
+    }
+
+    /// Counts the reads of steps that the plan takes anew.
+    fn expect_reads(&mut self, from: &[u32], to: &[u32]) {
+        for thread in 0..to.len() as u32 {
+            for number in from[thread as usize]..to[thread as usize] {
                 let step = Step { thread, number };
-                for &event in image.events(step) {
-                    if let Some(seen) = plan.must_see(step, event) {
-                        *run.unread_count(image.operand(event), seen) += 1;
+                for &event in self.image.events(step) {
+                    if let Some(seen) = self.plan.must_see(step, event) {
+                        *self.unread_count(self.image.operand(event), seen) += 1;
                     }
                 }
             }
-            run.offer(thread);
         }
-        run
+    }
+
+    /// Goes on to the end, taking decisions where everyone is stuck, and taking them back where they lead nowhere.
+    fn solve(&mut self, budget: &mut Budget) -> Result<(), Broken> {
+        budget.tries = budget.tries.saturating_sub(1);
+        let (alternatives, broken) = match self.complete(budget) {
+            Ok(()) => return Ok(()),
+            Err(stuck) => stuck,
+        };
+        for alternative in alternatives {
+            if budget.tries == 0 || budget.steps == 0 {
+                break;
+            }
+            match alternative {
+                Alternative::Before(before, after) => {
+                    self.undo_to(|run| !run.is_done(after));
+                    self.plan.order(before, after);
+                    if self.solve(budget).is_ok() {
+                        return Ok(());
+                    }
+                    // What was done under one more decision is possible without it, too.
+                    if let Some(decided) = self.plan.edges.get_mut(&after) {
+                        decided.pop();
+                    }
+                }
+                Alternative::Further(step) => {
+                    let mut longer = self.plan.clone();
+                    if longer
+                        .take(step.thread, step.number + 1)
+                        .and_then(|()| longer.close())
+                        .is_err()
+                    {
+                        continue;
+                    }
+                    // Reads that count only now may have been deprived of their value: begin again.
+                    let mut again = Run::new(longer, self.policy);
+                    if again.solve(budget).is_ok() {
+                        *self = again;
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Err(broken)
+    }
+
+    /// Takes steps back until a condition holds.
+    fn undo_to(&mut self, enough: impl Fn(&Self) -> bool) {
+        while !enough(self)
+            && let Some(step) = self.order.pop()
+        {
+            self.undo(step);
+        }
+        self.ready.clear();
+        self.waits.fill(None);
+        self.for_step.clear();
+        self.for_lock.clear();
+        self.for_readers.clear();
+        self.for_everyone.clear();
+    }
+
+    fn undo(&mut self, step: Step) {
+        let image = self.image;
+        self.done[step.thread as usize] -= 1;
+        self.remaining += 1;
+        for &event in image.events(step).iter().rev() {
+            let code = image.code(event);
+            let operand = image.operand(event);
+            if code.gives_up() {
+                let begin = image.other_end(event);
+                if begin != NONE {
+                    self.hold(begin);
+                }
+            }
+            if code.takes() {
+                self.let_go(step.thread, operand, code.is_shared());
+            }
+            if code.is_write() {
+                self.now[operand as usize] = self.before_writes.pop().unwrap_or(NONE);
+            }
+            if let Some(seen) = self.plan.must_see(step, event) {
+                *self.unread_count(operand, seen) += 1;
+            }
+        }
     }
 
     fn unread_count(&mut self, location: u32, seen: EventNo) -> &mut u32 {
         if seen == NONE {
-            self.unread_initial.entry(location).or_insert(0)
+            &mut self.unread_initial[location as usize]
         } else {
-            self.unread.entry(seen).or_insert(0)
+            &mut self.unread[seen as usize]
         }
     }
 
@@ -180,16 +253,17 @@ impl<'p, 'a> Run<'p, 'a> {
         }
     }
 
-    fn complete(mut self, budget: &mut Budget) -> Result<Vec<Step>, (Vec<Alternative>, Broken)> {
-        budget.tries = budget.tries.saturating_sub(1);
-        budget.steps = budget.steps.saturating_sub(self.remaining as u64);
+    fn complete(&mut self, budget: &mut Budget) -> Result<(), (Vec<Alternative>, Broken)> {
+        for thread in 0..self.done.len() as u32 {
+            self.offer(thread);
+        }
         let mut staying: Option<u32> = None;
         loop {
             let thread = match staying.take() {
                 Some(thread) => thread,
                 None => match self.ready.pop() {
                     Some(Reverse((_, _, thread))) => thread,
-                    None if self.remaining == 0 => return Ok(self.order),
+                    None if self.remaining == 0 => return Ok(()),
                     None => return Err(self.stuck()),
                 },
             };
@@ -199,8 +273,9 @@ impl<'p, 'a> Run<'p, 'a> {
                 continue;
             }
             self.execute(step);
+            budget.steps = budget.steps.saturating_sub(1);
             if self.plan.last == Some(step) {
-                return Ok(self.order);
+                return Ok(());
             }
             let stays =
                 self.policy == Policy::Stay && self.next(thread).is_some_and(|s| !self.plan.pattern.contains(&s));
@@ -303,14 +378,17 @@ impl<'p, 'a> Run<'p, 'a> {
             return false;
         }
         let count = if now == NONE {
-            self.unread_initial.get(&location)
+            self.unread_initial[location as usize]
         } else {
-            self.unread.get(&now)
+            self.unread[now as usize]
         };
+        if count == 0 {
+            return false;
+        }
         let in_this_step = image.events(step).iter().filter(|&&e| {
             image.code(e).is_read() && image.operand(e) == location && self.plan.must_see(step, e) == Some(now)
         });
-        count.copied().unwrap_or(0) as usize > in_this_step.count()
+        count as usize > in_this_step.count()
     }
 
     fn park(&mut self, thread: u32, wait: Wait) {
@@ -352,17 +430,13 @@ impl<'p, 'a> Run<'p, 'a> {
                 self.wake(woken);
             }
             if code.is_write() {
+                self.before_writes.push(self.now[operand as usize]);
                 self.now[operand as usize] = image.origin(event);
                 let woken = self.for_readers.remove(&operand);
                 self.wake(woken);
             }
             if code.takes() {
-                let held = self.held.entry(operand).or_default();
-                if code.is_shared() {
-                    held.shared.push(event);
-                } else {
-                    held.exclusive = Some(event);
-                }
+                self.hold(event);
             }
             if code.gives_up() {
                 self.release(step.thread, operand, code.is_shared());
@@ -380,6 +454,21 @@ impl<'p, 'a> Run<'p, 'a> {
     }
 
     fn release(&mut self, thread: u32, lock: u32, shared: bool) {
+        self.let_go(thread, lock, shared);
+        let woken = self.for_lock.remove(&lock);
+        self.wake(woken);
+    }
+
+    fn hold(&mut self, begin: EventNo) {
+        let held = self.held.entry(self.image.operand(begin)).or_default();
+        if self.image.code(begin).is_shared() {
+            held.shared.push(begin);
+        } else {
+            held.exclusive = Some(begin);
+        }
+    }
+
+    fn let_go(&mut self, thread: u32, lock: u32, shared: bool) {
         if let Some(held) = self.held.get_mut(&lock) {
             if shared {
                 held.shared.retain(|&b| self.image.thread(b) != thread);
@@ -387,8 +476,6 @@ impl<'p, 'a> Run<'p, 'a> {
                 held.exclusive = None;
             }
         }
-        let woken = self.for_lock.remove(&lock);
-        self.wake(woken);
     }
 
     /// Everyone waits: the ways out of one circle of waits, and the rule that stands in the way.
@@ -408,12 +495,62 @@ impl<'p, 'a> Run<'p, 'a> {
                 _ => {}
             }
         }
+        alternatives.retain(|a| match *a {
+            Alternative::Before(before, after) => !self.must_precede(after, before),
+            Alternative::Further(_) => true,
+        });
         // Sections are put in order before anything is taken that nobody asked for.
         alternatives.sort_by_key(|a| matches!(a, Alternative::Further(_)));
         alternatives.dedup();
         let locks = |t: &&u32| matches!(self.waits[**t as usize], Some(Wait::Lock { .. }));
         let blamed = circle.iter().find(locks).or(circle.first()).copied().unwrap_or(0);
         (alternatives, self.broken(blamed))
+    }
+
+    /// Whether a step that was done is among what another one needs, by all that is decided.
+    fn must_precede(&self, earlier: Step, later: Step) -> bool {
+        // What was done before the earlier step cannot need it: only the rest has to be looked at.
+        let mut floor = self.done.clone();
+        for step in self.order.iter().rev() {
+            floor[step.thread as usize] = step.number;
+            if *step == earlier {
+                break;
+            }
+        }
+        let mut need = floor.clone();
+        let mut looked = floor;
+        let ask = |need: &mut Vec<u32>, step: Step| {
+            let count = &mut need[step.thread as usize];
+            *count = (*count).max(step.number + 1);
+        };
+        ask(&mut need, later);
+        loop {
+            if need[earlier.thread as usize] > earlier.number {
+                return true;
+            }
+            let Some(thread) = (0..need.len()).find(|&t| looked[t] < need[t]) else {
+                return false;
+            };
+            let step = Step {
+                thread: thread as u32,
+                number: looked[thread],
+            };
+            looked[thread] += 1;
+            for &before in self.plan.edges.get(&step).into_iter().flatten() {
+                ask(&mut need, before);
+            }
+            for &event in self.image.events(step) {
+                let operand = self.image.operand(event);
+                let volatile = self
+                    .image
+                    .volatile_source(event)
+                    .filter(|_| !self.plan.own.contains(&operand));
+                let seen = self.plan.must_see(step, event).filter(|&w| w != NONE);
+                for &before in self.image.comes_after(event).iter().chain(&volatile).chain(&seen) {
+                    ask(&mut need, self.image.step_of(before));
+                }
+            }
+        }
     }
 
     /// Threads that wait for each other in a circle, or up to one that has nothing left to do.
