@@ -14,8 +14,9 @@ use crate::stack::stack_effect;
 /// How much may be copied and looked at in total before the search gives up; real constructors need a few dozen.
 const BUDGET: usize = 1 << 22;
 
-/// The position of the one call that initialises `this` in a constructor. None if there is none (as in
-/// `java/lang/Object`), if different paths make different calls, or if the code cannot be followed.
+/// The position of the one call that initialises `this` in a constructor: all code that lies after it runs after it.
+/// None if there is no such call (as in `java/lang/Object`), if different paths make different calls, if code that runs
+/// before the call lies after it, or if the code cannot be followed.
 pub fn super_call_pc(code: &Code, pool: &ConstantPool) -> Option<u32> {
     let mut search = Search {
         code,
@@ -39,7 +40,13 @@ pub fn super_call_pc(code: &Code, pool: &ConstantPool) -> Option<u32> {
             Ok(End::Call(_) | End::Lost) | Err(_) => return None,
         }
     }
-    found
+    let call = found?;
+    let after = search.seen.iter().skip(call as usize + 1);
+    if after.into_iter().any(|seen| *seen) {
+        None
+    } else {
+        Some(call)
+    }
 }
 
 /// Where the uninitialised `this` lies.
@@ -270,6 +277,25 @@ mod tests {
         let mut code = vec![op::ALOAD_1, op::IFNULL, 0, 9];
         code.extend(call);
         code.extend(call);
+        assert_eq!(find(&pool, &code), None);
+    }
+
+    #[test]
+    fn code_that_lies_after_the_call_but_runs_before_it_is_not_decided() {
+        let (pool, init, _) = pool();
+        // 0 goto 9, 3 aload_0, 4 aload_1, 5 invokespecial, 8 return, 9 goto 3
+        let mut code = vec![
+            op::GOTO,
+            0,
+            9,
+            op::ALOAD_0,
+            op::ALOAD_1,
+            op::INVOKESPECIAL,
+            0,
+            init,
+            op::RETURN,
+        ];
+        code.extend([op::GOTO, 0xff, 0xfa]);
         assert_eq!(find(&pool, &code), None);
     }
 

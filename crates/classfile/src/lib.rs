@@ -65,6 +65,43 @@
 //! class.write()
 //! # }
 //! ```
+//!
+//! # Analysing
+//!
+//! [`Code::decode`] gives the instructions as a list whose jumps name labels, [`Flow`] the control flow between them,
+//! [`ClassFile::attribute_value`] and [`ClassFile::annotation`] the typed content of attributes, and [`archive`] the
+//! classes of jars, directories and JDKs.
+//!
+//! ```
+//! use ravel_classfile::archive::{Options, for_each_class};
+//! use ravel_classfile::{ClassFile, Flow, LineNumber};
+//! # fn scan(path: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
+//! let mut classes = Vec::new();
+//! for_each_class(path, &Options::default(), &mut |entry| {
+//!     classes.push(entry.bytes);
+//!     std::ops::ControlFlow::Continue(())
+//! })?;
+//! for bytes in &classes {
+//!     let class = ClassFile::parse(bytes)?;
+//!     for field in &class.fields {
+//!         if let Some(annotation) = class.annotation(&field.attributes, "GuardedBy")? {
+//!             println!("guarded by {:?}", annotation.string(&class.pool, "value"));
+//!         }
+//!     }
+//!     for method in &class.methods {
+//!         let Some(code) = class.code(method)? else { continue };
+//!         let lines = code.line_numbers(&class.pool)?;
+//!         let list = code.decode()?;
+//!         let flow = Flow::of(&list);
+//!         for (index, node) in list.nodes.iter().enumerate() {
+//!             let line = node.label.and_then(|label| LineNumber::at(&lines, label.pc()));
+//!             println!("{index}: {line:?} {node:?} goes on to {:?}", flow.successors(index));
+//!         }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod archive;
 mod attribute;

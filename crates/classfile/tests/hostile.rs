@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use ravel_classfile::{
-    AttributeValue, ClassFile, Flow, parse_field_descriptor, parse_method_descriptor, stack_effect, super_call_pc,
+    AttributeValue, ClassFile, Code, ConstantPool, ExceptionEntry, Flow, LocalVariable, op, parse_field_descriptor,
+    parse_method_descriptor, stack_effect, super_call_pc,
 };
 
 /// Counts what the current thread holds, and remembers the most.
@@ -263,5 +264,72 @@ fn every_single_byte_set_to_extremes_is_survived() {
             bytes[at] = value;
             check(&bytes);
         }
+    }
+}
+
+/// A constructor made of one instruction, repeated, with as many handlers and variables as the format allows.
+fn crowded(instruction: &[u8], last: &[u8]) -> Vec<u8> {
+    let mut pool = ConstantPool::new();
+    let variable = LocalVariable {
+        start: 40_001,
+        length: 20_000,
+        name: 1,
+        descriptor: 1,
+        slot: 0,
+    };
+    let mut bytes = Vec::new();
+    while bytes.len() + instruction.len() + last.len() <= 60_000 {
+        bytes.extend(instruction);
+    }
+    bytes.extend(last);
+    let mut code = Code::new(60_000, 60_000, bytes);
+    let handler = (code.code.len() - last.len()) as u16;
+    code.exceptions = vec![
+        ExceptionEntry {
+            start: 0,
+            end: handler,
+            handler,
+            catch_type: 0
+        };
+        65_000
+    ];
+    let variables = AttributeValue::LocalVariableTable(vec![variable; 65_000]);
+    code.attributes
+        .push(variables.to_attribute(&mut pool, 0).expect("room"));
+    let this_class = pool.add_class("A").expect("room");
+    let mut class = ClassFile {
+        minor: 0,
+        major: 61,
+        pool,
+        access: 0,
+        this_class,
+        super_class: 0,
+        interfaces: Vec::new(),
+        fields: Vec::new(),
+        methods: Vec::new(),
+        attributes: Vec::new(),
+    };
+    class.add_method(0, "<init>", "()V", Some(&code)).expect("room");
+    class.write().expect("small")
+}
+
+#[test]
+fn the_largest_tables_cost_little_time() {
+    let mut switch = vec![op::TABLESWITCH, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    switch.extend(14_000u32.to_be_bytes());
+    switch.resize(16 + 4 * 14_001, 0);
+    for (instruction, last) in [
+        (&[op::NOP][..], &[op::RETURN][..]),
+        (&[op::ALOAD_0], &[op::RETURN]),
+        (&[op::ACONST_NULL, op::IFNULL, 0, 3], &[op::RETURN]),
+        (&[op::DUP2], &[op::RETURN]),
+        (&switch, &[op::RETURN]),
+    ] {
+        let bytes = crowded(instruction, last);
+        let start = std::time::Instant::now();
+        check(&bytes);
+        let elapsed = start.elapsed();
+        // A tenth of a second on an idle machine; what is quadratic takes minutes.
+        assert!(elapsed.as_secs() < 10, "{:?} took {elapsed:?}", &instruction[..1]);
     }
 }
