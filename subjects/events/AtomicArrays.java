@@ -1,8 +1,8 @@
 /* expect:
  *   thread main, t1
  *   read AtomicIntegerArray.* == 1 by t1
- *   write AtomicIntegerArray.* == 1 by t1
- *   update AtomicIntegerArray.* == 2 by t1
+ *   write|update AtomicIntegerArray.* == 3 by t1
+ *   update AtomicIntegerArray.* >= 2 by t1
  *   update AtomicLongArray.* == 1 by t1
  *   update AtomicReferenceArray.* == 1 by t1
  * about: one cell of an array at a time

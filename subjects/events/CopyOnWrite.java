@@ -1,8 +1,7 @@
 /* expect:
  *   thread main, t1
- *   write|update CopyOnWriteArrayList.* == 2 by t1
+ *   write|update CopyOnWriteArrayList.*|CopyOnWriteArraySet.* == 3 by t1
  *   read CopyOnWriteArrayList.* >= 2 by t1
- *   write|update CopyOnWriteArraySet.* >= 1 by t1
  * about: add and set write, get and iteration read; an iterator does not see what comes after it; the set
  */
 import java.util.Iterator;

@@ -1,7 +1,7 @@
 /* expect:
  *   thread main, t1
  *   write|update ConcurrentHashMap.entry >= 4 by t1
- *   read ConcurrentHashMap.entry >= 1 by t1
+ *   read|write|update ConcurrentHashMap.entry >= 5 by t1
  *   write Tally.calls >= 1 by t1
  * about: merge, compute, computeIfAbsent and computeIfPresent run the program's code inside the map; keys with the same
  *   hash, null results that remove

@@ -2,8 +2,8 @@
  *   thread main, t1
  *   fork == 1 by main
  *   join == 1 by main
- *   read|update Cell.count|VarHandle.* >= 2 by t1
- *   write|update Cell.count|VarHandle.* >= 2 by t1
+ *   read|update Cell.count|VarHandleInts.* >= 2 by t1
+ *   write|update Cell.count|VarHandleInts.* >= 2 by t1
  *   read Cell.count >= 1 by main
  * about: plain, volatile, acquire/release and compare-and-set access to a field, and to array elements
  */
