@@ -1,7 +1,7 @@
 //! Events per second of each analysis, on one core, over generated traces of growing length.
 //!
-//! `cargo run --release -p ravel-analysis --example throughput [-- MAXIMUM-EVENTS [std FILE]]`. With `std FILE` writes the
-//! longest trace as text for other tools instead.
+//! `cargo run --release -p ravel-analysis --example throughput [-- MAXIMUM-EVENTS [NAME,NAME…]]` measures those
+//! named, by default each and all together; `-- EVENTS std FILE` writes a trace as text for other tools instead.
 
 use ravel_analysis::engine::{Analysis, Engine};
 use ravel_analysis::generate::{Generator, Shape, std_line};
@@ -80,6 +80,14 @@ fn main() -> std::io::Result<()> {
         }
         return out.flush();
     }
+    let chosen: Vec<&str> = match arguments.get(1) {
+        Some(list) => list.split(',').collect(),
+        None => registry::names().chain(["all"]).collect(),
+    };
+    let make = |name: &str| match name {
+        "all" => registry::all(),
+        name => registry::by_name(name).into_iter().collect(),
+    };
     for events in [100_000, 1_000_000, 5_000_000, 20_000_000]
         .into_iter()
         .filter(|e| *e <= maximum)
@@ -96,14 +104,9 @@ fn main() -> std::io::Result<()> {
                 "{count:>10} events  (generator alone {:.2} s, included below)",
                 cpu_seconds() - start
             );
-            for name in registry::names() {
-                measure(
-                    name,
-                    registry::by_name(name).into_iter().collect(),
-                    &mut Generator::new(shape(events)),
-                );
+            for name in &chosen {
+                measure(name, make(name), &mut Generator::new(shape(events)));
             }
-            measure("all", registry::all(), &mut Generator::new(shape(events)));
             continue;
         }
         let mut held = Vec::new();
@@ -119,21 +122,13 @@ fn main() -> std::io::Result<()> {
                 names,
             },
         );
-        for name in registry::names() {
+        for name in &chosen {
             let source = &mut Held {
                 events: held.iter(),
                 names,
             };
-            measure(name, registry::by_name(name).into_iter().collect(), source);
+            measure(name, make(name), source);
         }
-        measure(
-            "all",
-            registry::all(),
-            &mut Held {
-                events: held.iter(),
-                names,
-            },
-        );
     }
     Ok(())
 }

@@ -52,6 +52,8 @@ enum Writes {
 
 #[derive(Debug)]
 struct Place {
+    /// Where the entry of a key was last found, by the key's hash.
+    hints: [u8; 16],
     entries: SmallVec<[Entry; 8]>,
     /// In step with the entries.
     points: Vec<Point>,
@@ -197,6 +199,7 @@ impl Analysis for Predicted {
 impl Default for Place {
     fn default() -> Self {
         Place {
+            hints: [0; 16],
             entries: SmallVec::new(),
             points: Vec::new(),
             writes: Writes::None,
@@ -212,6 +215,14 @@ impl Place {
     fn note(&mut self, cx: &Context<'_>, access: &Access, time: u32) -> bool {
         let point = &access.point;
         let key = u64::from(point.site.0) << 32 | u64::from(point.thread.0) << 3 | point.kind as u64;
+        let hint = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60) as usize;
+        if let Some(entry) = self.entries.get(usize::from(self.hints[hint]))
+            && entry.key == key
+            && entry.time == time
+            && (entry.locks == point.locks || cx.state.locksets.is_subset(entry.locks, point.locks))
+        {
+            return false;
+        }
         let mut variants = 0;
         let mut stalest = 0;
         for (i, entry) in self.entries.iter_mut().enumerate() {
@@ -219,6 +230,7 @@ impl Place {
                 continue;
             }
             if entry.locks == point.locks {
+                self.hints[hint] = i as u8;
                 if entry.time == time {
                     return false;
                 }
@@ -228,12 +240,16 @@ impl Place {
             }
             // Whatever can meet an access under more locks can meet one under fewer.
             if entry.time == time && cx.state.locksets.is_subset(entry.locks, point.locks) {
+                self.hints[hint] = i as u8;
                 return false;
             }
             if variants == 0 || self.points[i].index < self.points[stalest].index {
                 stalest = i;
             }
             variants += 1;
+        }
+        if variants > 0 {
+            variants -= self.drop_dominated(cx, key, point.locks);
         }
         let entry = Entry {
             key,
@@ -245,6 +261,7 @@ impl Place {
             self.points.push(*point);
             return true;
         }
+        // A full house of variants lost none, so that `stalest` is still where it was.
         let slot = if variants < VARIANTS {
             oldest(&self.points)
         } else {
@@ -253,6 +270,23 @@ impl Place {
         self.entries[slot] = entry;
         self.points[slot] = *point;
         true
+    }
+}
+
+impl Place {
+    /// Forgets what was done under more locks than these; says how many.
+    fn drop_dominated(&mut self, cx: &Context<'_>, key: u64, locks: LocksetId) -> usize {
+        let before = self.entries.len();
+        let mut i = 0;
+        while i < self.entries.len() {
+            if self.entries[i].key == key && cx.state.locksets.is_subset(locks, self.entries[i].locks) {
+                self.entries.swap_remove(i);
+                self.points.swap_remove(i);
+            } else {
+                i += 1;
+            }
+        }
+        before - self.entries.len()
     }
 }
 
