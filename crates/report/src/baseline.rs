@@ -43,10 +43,17 @@ pub struct Entry {
 pub enum BaselineError {
     /// No JSON, or JSON of another shape.
     #[error("not a baseline of Ravel: {0}")]
-    Shape(#[from] serde_json::Error),
+    Shape(serde_json::Error),
     /// Written by a newer Ravel.
     #[error("this baseline has version {0}, and this Ravel reads up to {VERSION}: use a newer Ravel")]
     Newer(u32),
+}
+
+// Not `#[from]`: the message tells all that the cause would, and a chain of causes would say it twice.
+impl From<serde_json::Error> for BaselineError {
+    fn from(error: serde_json::Error) -> BaselineError {
+        BaselineError::Shape(error)
+    }
 }
 
 /// What accepting a report changed.

@@ -106,6 +106,15 @@ pub struct Output {
     pub file: Option<PathBuf>,
 }
 
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{}={}", self.format, file.display()),
+            None => write!(f, "{}=-", self.format),
+        }
+    }
+}
+
 impl FromStr for Output {
     type Err = FormatError;
 

@@ -11,7 +11,7 @@ pub const VERSION: u32 = 1;
 pub enum ReadError {
     /// No JSON, or JSON of another shape.
     #[error("not a Ravel report: {0}")]
-    Shape(#[from] serde_json::Error),
+    Shape(serde_json::Error),
     /// Some other tool's file.
     #[error("not a Ravel report: it has no `version` and `findings`{}", .0.map(|t| format!("; it looks like {t}")).unwrap_or_default())]
     Foreign(Option<&'static str>),
@@ -21,6 +21,13 @@ pub enum ReadError {
         /// The version in the file.
         found: u64,
     },
+}
+
+// Not `#[from]`: the message tells all that the cause would, and a chain of causes would say it twice.
+impl From<serde_json::Error> for ReadError {
+    fn from(error: serde_json::Error) -> ReadError {
+        ReadError::Shape(error)
+    }
 }
 
 /// The report as JSON, findings indented for people and diffs.

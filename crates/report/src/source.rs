@@ -84,6 +84,14 @@ impl SourceFinder {
         self
     }
 
+    /// Adds the roots of another finder, after those that are there.
+    pub fn add_all(&mut self, other: &SourceFinder) -> &mut SourceFinder {
+        for root in &other.roots {
+            self.add(root.clone());
+        }
+        self
+    }
+
     /// Adds the folders below the base in which build tools keep sources.
     pub fn add_usual_roots(&mut self) -> &mut SourceFinder {
         for usual in USUAL_ROOTS {

@@ -54,3 +54,14 @@ pub fn golden(name: &str, actual: &str) {
         "{name} differs (BLESS=1 accepts the new text)\n--- expected\n{expected}\n--- actual\n{actual}"
     );
 }
+
+/// Checks against the published schema of SARIF 2.1.0.
+pub fn sarif_validator() -> jsonschema::Validator {
+    let mut schema: serde_json::Value = serde_json::from_str(&file("sarif-schema-2.1.0.json")).expect("a schema");
+    // The published pattern for language codes is no regular expression (a stray bracket); Ravel writes no such code.
+    for owner in ["run", "toolComponent"] {
+        let language = &mut schema["definitions"][owner]["properties"]["language"];
+        language.as_object_mut().expect("the property").remove("pattern");
+    }
+    jsonschema::validator_for(&schema).expect("a schema")
+}

@@ -1,0 +1,45 @@
+//! `ravel explain`: what a rule, a pattern or a step of the evidence means, with an example and its fix.
+
+use std::process::ExitCode;
+
+use ravel_report::rules::{PAGES, Page};
+
+use super::report::{ColorArgs, print};
+
+/// The arguments of `ravel explain`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A rule (data-race, atomicity, …), a pattern ("R W' W"), patterns, evidence or config; all names if left out
+    topic: Option<String>,
+    /// Print the page as Markdown
+    #[arg(long)]
+    markdown: bool,
+    #[command(flatten)]
+    color: ColorArgs,
+}
+
+/// Runs `ravel explain`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let Some(topic) = &args.topic else {
+        let widest = PAGES.iter().map(|p| p.name.len()).max().unwrap_or(0);
+        let mut text = String::from("ravel explain NAME prints the page of:\n\n");
+        for page in PAGES {
+            let summary = page.summary();
+            let sentence = summary.split_inclusive(". ").next().unwrap_or_default();
+            let room = args.color.width.unwrap_or(80).saturating_sub(widest + 4);
+            for (row, line) in ravel_report::layout::wrap(sentence, room).iter().enumerate() {
+                let name = if row == 0 { page.name } else { "" };
+                text.push_str(&format!("  {name:widest$}  {line}\n"));
+            }
+        }
+        print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let page = Page::find(topic)?;
+    let text = match args.markdown {
+        true => page.text.to_owned(),
+        false => page.render(args.color.width.unwrap_or(80), args.color.color(), args.color.unicode()),
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

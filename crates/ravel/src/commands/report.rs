@@ -1,0 +1,239 @@
+//! `ravel report`: renders the findings of an earlier run again, in any format. The options and the way out are shared
+//! with every command that ends in a report.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use ravel_analysis::finding::{Evidence, Report};
+use ravel_report::baseline::Baseline;
+use ravel_report::config::{self, Config, Day};
+use ravel_report::{Format, Notes, Options, Output, SourceFinder, json, text, words};
+
+/// The arguments of `ravel report`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A findings.json, the folder that has one, or - for standard input
+    findings: PathBuf,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+/// How to report, for every command that does.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Report")]
+pub struct ReportArgs {
+    /// What to print: text, json, sarif, junit, html or github
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Also write a report to a file, as in html=report.html; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE")]
+    pub out: Vec<Output>,
+    /// Show what is held back, too
+    #[arg(long)]
+    pub all: bool,
+    /// Where to find sources: a folder or an archive; may be repeated
+    #[arg(long, value_name = "DIR|JAR")]
+    pub source: Vec<PathBuf>,
+    /// The configuration [default: ravel.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Findings to accept, as written by ravel baseline
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// The weakest evidence that makes the exit code 1 [default: whatever is shown]
+    #[arg(long, value_name = "EVIDENCE", value_parser = parse_evidence)]
+    pub fail_on: Option<Evidence>,
+    #[command(flatten)]
+    pub color: ColorArgs,
+}
+
+/// How text looks.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct ColorArgs {
+    /// Colours: auto, always or never
+    #[arg(long, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
+    pub color: Option<String>,
+    /// Draw with plain ASCII
+    #[arg(long)]
+    pub ascii: bool,
+    /// Columns of text [default: 80]
+    #[arg(long, value_name = "COLUMNS")]
+    pub width: Option<usize>,
+}
+
+impl ColorArgs {
+    /// Whether to colour standard output.
+    pub fn color(&self) -> bool {
+        let wish = match self.color.as_deref() {
+            Some("always") => Some(true),
+            Some("never") => Some(false),
+            _ => None,
+        };
+        let variable = |name| std::env::var(name).ok();
+        let (no_color, term) = (variable("NO_COLOR"), variable("TERM"));
+        text::colors_wanted(wish, io::stdout().is_terminal(), no_color.as_deref(), term.as_deref())
+    }
+
+    /// Whether to draw with Unicode. Files and pipes are read as UTF-8; a terminal says by its locale what it can.
+    pub fn unicode(&self) -> bool {
+        if self.ascii || !io::stdout().is_terminal() {
+            return !self.ascii;
+        }
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].map(|name| std::env::var(name).ok());
+        text::unicode_wanted([locale[0].as_deref(), locale[1].as_deref(), locale[2].as_deref()])
+    }
+}
+
+fn parse_evidence(name: &str) -> Result<Evidence, String> {
+    words::parse_evidence(name).ok_or_else(|| {
+        let known = words::LADDER.map(words::evidence);
+        match ravel_report::format::nearest(name, known) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("use one of {}", known.join(", ")),
+        }
+    })
+}
+
+/// Runs `ravel report`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let report = read_findings(&args.findings)?;
+    let config = args.report.load_config()?;
+    let nothing_seen = report.summary.events == 0 && report.summary.classes.instrumented == 0;
+    let code = args.report.emit(report, &config, Notes::default(), Vec::new())?;
+    Ok(if nothing_seen { ExitCode::from(3) } else { code })
+}
+
+/// The findings in a file, in a folder's `findings.json`, or on standard input.
+pub fn read_findings(path: &Path) -> anyhow::Result<Report> {
+    if path == Path::new("-") {
+        let mut text = String::new();
+        io::stdin()
+            .read_to_string(&mut text)
+            .context("cannot read standard input")?;
+        return json::read(&text).context("standard input");
+    }
+    let file = if path.is_dir() {
+        path.join("findings.json")
+    } else {
+        path.to_owned()
+    };
+    let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    json::read(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+        let is_text = matches!(bytes.first(), Some(b'{' | b'[' | b' ' | b'\n' | b'\t' | b'\r') | None);
+        let hint = if is_text {
+            ""
+        } else {
+            " (a trace is read by `ravel check`)"
+        };
+        anyhow::anyhow!("{}: {error}{hint}", file.display())
+    })
+}
+
+impl ReportArgs {
+    /// The configuration that these arguments name, or that of the working folder.
+    pub fn load_config(&self) -> anyhow::Result<Config> {
+        Ok(config::load(self.config.as_deref(), &std::env::current_dir()?)?)
+    }
+
+    /// Takes out what was accepted, prints and writes the reports, and says with which code to end: 0, or 1 if
+    /// something is shown that fails a build. `class_path` is where sources may lie beside classes.
+    pub fn emit(
+        &self,
+        report: Report,
+        config: &Config,
+        notes: Notes,
+        class_path: Vec<PathBuf>,
+    ) -> anyhow::Result<ExitCode> {
+        let sources = self.sources(config, class_path)?;
+        let baseline = self.read_baseline(config)?;
+        let mut notes = notes;
+        let applied = config::apply(report, config, baseline.as_ref(), Day::today());
+        applied.note(&mut notes);
+        let report = applied.report;
+        let mut options = Options {
+            all: self.all,
+            notes,
+            ..Options::new(&sources)
+        };
+        let fails = config::fails(&options.visible(&report), self.fail_on.or(config.report.fail_on));
+        let mut stdout_taken = false;
+        for output in config
+            .report
+            .out
+            .iter()
+            .filter(|o| !self.out.contains(o))
+            .chain(&self.out)
+        {
+            let rendered = ravel_report::render(&report, output.format, &options);
+            match &output.file {
+                Some(file) => write(file, &rendered)?,
+                None => {
+                    stdout_taken = true;
+                    print(&rendered)?;
+                }
+            }
+        }
+        // What is printed is for people unless asked otherwise; a report that went to standard output is not mixed up with it.
+        if self.format.is_some() || !stdout_taken {
+            options.color = self.color.color();
+            options.unicode = self.color.unicode();
+            options.width = self.color.width.unwrap_or(80);
+            print(&ravel_report::render(
+                &report,
+                self.format.unwrap_or(Format::Text),
+                &options,
+            ))?;
+        }
+        Ok(if fails { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    }
+
+    fn sources(&self, config: &Config, class_path: Vec<PathBuf>) -> anyhow::Result<SourceFinder> {
+        let folder = std::env::current_dir()?;
+        let mut sources = SourceFinder::new(repository_root(&folder));
+        for source in self.source.iter().chain(&config.report.source) {
+            sources.add(folder.join(source));
+        }
+        sources.add_class_path(class_path.into_iter().map(|entry| folder.join(entry)));
+        let mut here = SourceFinder::new(&folder);
+        here.add_usual_roots();
+        sources.add_all(&here);
+        sources.add_usual_roots();
+        Ok(sources)
+    }
+
+    fn read_baseline(&self, config: &Config) -> anyhow::Result<Option<Baseline>> {
+        let Some(file) = self.baseline.as_ref().or(config.report.baseline.as_ref()) else {
+            return Ok(None);
+        };
+        match std::fs::read_to_string(file) {
+            Ok(text) => Ok(Some(Baseline::read(&text).with_context(|| file.display().to_string())?)),
+            // The configuration may name a baseline before the first one is written.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.baseline.is_none() => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read the baseline {}", file.display())),
+        }
+    }
+}
+
+/// The folder that paths in SARIF and annotations are relative to.
+fn repository_root(folder: &Path) -> &Path {
+    folder.ancestors().find(|f| f.join(".git").exists()).unwrap_or(folder)
+}
+
+/// Writes a whole file, making its folder.
+pub fn write(file: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(folder) = file.parent().filter(|f| !f.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Prints to standard output; a reader that has gone away is no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to standard output"),
+    }
+}
