@@ -81,7 +81,7 @@ pub enum Warning {
         /// What is wrong there.
         what: &'static str,
     },
-    /// Threads that had events but no end when the trace stopped.
+    /// Threads that began but had not ended when the trace stopped.
     NotEnded {
         /// Their names.
         threads: Vec<String>,

@@ -28,7 +28,13 @@ impl ValueTypes {
         match definition {
             Definition::Field(id, field) => {
                 let no_object = field.flags & (flags::STATIC | flags::NAMED) != 0;
-                let hint = value_type(&field.descriptor) as u8 | if no_object { NO_OBJECT } else { 0 };
+                let absent = field.descriptor.is_empty();
+                let value = if absent {
+                    ValueType::Absent
+                } else {
+                    value_type(&field.descriptor)
+                };
+                let hint = value as u8 | if no_object { NO_OBJECT } else { 0 };
                 self.fields.insert(*id, hint);
             }
             Definition::Site(id, site) => {
@@ -46,7 +52,8 @@ impl ValueTypes {
         }
     }
 
-    /// The second byte of a dictionary entry. What is not defined counts as integral, and as having an object.
+    /// The second byte of a dictionary entry. What is not defined counts as integral, and as having an object; a field
+    /// without a descriptor has no values.
     fn hint(&self, kind: RawKind, site: u32) -> u8 {
         use RawKind::*;
         if !matches!(kind, Read | Write | Update | ReadElement | WriteElement) {

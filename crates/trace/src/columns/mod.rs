@@ -22,6 +22,8 @@ pub(crate) enum ValueType {
     Reference = 1,
     /// Float and double: a digest.
     Floating = 2,
+    /// Not recorded: variables of imported traces.
+    Absent = 3,
 }
 
 /// Integral values from `-EXACT_LIMIT` to `EXACT_LIMIT - 1` are kept as they are, others as a digest. Whether a value
@@ -77,9 +79,10 @@ const NO_OBJECT: u8 = 0x80;
 pub(crate) fn shape(kind: RawKind, hint: u8) -> Option<(First, Second)> {
     use RawKind::*;
     let value = match hint & !NO_OBJECT {
-        0 => ValueType::Integral,
-        1 => ValueType::Reference,
-        2 => ValueType::Floating,
+        0 => Second::Value(ValueType::Integral),
+        1 => Second::Value(ValueType::Reference),
+        2 => Second::Value(ValueType::Floating),
+        3 => Second::None,
         _ => return None,
     };
     Some(match kind {
@@ -91,10 +94,10 @@ pub(crate) fn shape(kind: RawKind, hint: u8) -> Option<(First, Second)> {
             } else {
                 First::None
             };
-            (first, Second::Value(value))
+            (first, value)
         }
-        ReadElement | WriteElement => (First::Element, Second::Value(value)),
-        ReadState | WriteState | UpdateState => (First::Number, Second::Value(value)),
+        ReadElement | WriteElement => (First::Element, value),
+        ReadState | WriteState | UpdateState => (First::Number, value),
         ReadEntry | WriteEntry | UpdateEntry | Share => (First::Number, Second::Number),
         Acquire | Release | AcquireShared | ReleaseShared | Wait | Resume | ResumeUnnotified | Notify | NotifyAll
         | Fork | End | Join | Send | Receive | Initialized => (First::Number, Second::Sequence),

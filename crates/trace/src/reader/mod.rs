@@ -50,6 +50,7 @@ struct Stream {
     at: usize,
     places: Vec<Place>,
     held: HeldLocks,
+    began: bool,
     ended: bool,
 }
 
@@ -126,6 +127,7 @@ impl Reader {
                     at: 0,
                     places: Vec::new(),
                     held: HeldLocks::default(),
+                    began: false,
                     ended: false,
                 }
             })
@@ -302,7 +304,7 @@ impl Reader {
         let threads: Vec<String> = self
             .streams
             .iter()
-            .filter(|stream| !stream.ended)
+            .filter(|stream| stream.began && !stream.ended)
             .filter_map(|stream| Some(names.threads.get(stream.thread.index())?.name.clone()))
             .collect();
         if !threads.is_empty() {
@@ -401,6 +403,7 @@ impl Source for Reader {
                     first
                 }
             };
+            stream.began |= op == Op::Begin;
             stream.ended |= matches!(op, Op::End { .. });
             self.resolver.statistics.events += 1;
             return Ok(Some(Event {
