@@ -24,4 +24,6 @@ pub mod units;
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
+mod recorded;
+#[cfg(test)]
 mod theorems;

@@ -16,6 +16,10 @@
 //!
 //! **Cost.** Accesses are grouped by location, thread, kind and lockset: with C groups per location O(E + C² L); the
 //! test of Theorem 4.4 is O(E L). When order must be asked, each pair of accesses in two groups is looked at once.
+//!
+//! Here the theorems are on transactions; [`units`] applies them to a whole trace.
+
+pub mod units;
 
 use ravel_trace::{LocationId, Mode};
 use rustc_hash::FxHashMap;

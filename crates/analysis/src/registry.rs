@@ -1,10 +1,12 @@
 //! The analyses by name. To add one: write its module, add its line here.
 
 use crate::automata::Automata;
+use crate::blocks::Blocks;
 use crate::engine::Analysis;
 use crate::lockset::Lockset;
 use crate::patterns::Patterns;
 use crate::race::{Observed, Predicted, Race};
+use crate::reduction::units::Reduction;
 use crate::serializability::Serializability;
 
 type Make = fn() -> Box<dyn Analysis>;
@@ -13,6 +15,8 @@ type Make = fn() -> Box<dyn Analysis>;
 const DEFAULT: &[(&str, Make)] = &[
     ("lockset", || Box::<Lockset>::default()),
     ("race", || Box::<Race>::default()),
+    ("reduction", || Box::<Reduction>::default()),
+    ("blocks", || Box::<Blocks>::default()),
     ("automata", || Box::<Automata>::default()),
     ("patterns", || Box::new(Patterns::new(&[]))),
     ("serializability", || Box::<Serializability>::default()),

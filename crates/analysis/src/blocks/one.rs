@@ -114,7 +114,7 @@ fn blocks_of(accesses: &[Access]) -> Vec<Block> {
 }
 
 /// The pattern that an access of another transaction between two of this one makes.
-fn pattern(first: &Access, between: &Access, second: &Access) -> Option<Unserializable> {
+pub(super) fn pattern(first: &Access, between: &Access, second: &Access) -> Option<Unserializable> {
     match (first.kind, between.kind, second.kind) {
         (Kind::Write, Kind::Read, Kind::Write) if between.uninitialized => Some(Unserializable::Up1),
         (Kind::Read, Kind::Write, Kind::Read) => Some(Unserializable::Up2),

@@ -62,7 +62,7 @@ impl Pattern {
     }
 
     /// As reports write it: `R(x) W'(x) W(x)`, the second unit with a prime; those of AtomicSet, Figure 2, after their
-    /// number there.
+    /// number there; a race as `R W'`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -103,15 +103,14 @@ impl Pattern {
             }
         }
         let units = items.iter().map(|item| item.unit + 1).max().unwrap_or(0);
-        let several = variables > 1;
+        let race = items.len() == 2 && items[1].adjacent;
         let word = |item: &Item| {
             let letter = if item.kind == Kind::Read { 'R' } else { 'W' };
-            let number = if several {
-                (item.variable + 1).to_string()
-            } else {
-                String::new()
-            };
-            format!("{letter}{}{number}", "'".repeat(item.unit))
+            let prime = "'".repeat(item.unit);
+            match race {
+                true => format!("{letter}{prime}"),
+                false => format!("{letter}{prime}({})", variable_name(item.variable)),
+            }
         };
         let name = items.iter().map(word).collect::<Vec<_>>().join(" ");
         Ok(Pattern {
@@ -301,6 +300,7 @@ mod tests {
         assert_eq!(column(|item| item.variable), [0, 0, 1, 1]);
         assert_eq!(column(|item| item.unit), [0, 1, 1, 0]);
         assert_eq!(pattern.name(), "W(x) R'(x) R'(y) W(y)");
+        assert_eq!(built_in(&RACES)[0].name(), "R W'");
         assert_eq!(built_in(&ATOMICITY)[0].name(), "1: R(x) W'(x) W(x)");
         assert_eq!(built_in(&ATOMIC_SET)[8].name(), "14: W(x) R'(y) W(y) R'(x)");
     }

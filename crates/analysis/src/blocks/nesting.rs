@@ -1,0 +1,173 @@
+//! Lock-order cycles of a whole trace: collects which locks are taken under which and hands them to [`goodlock`].
+//!
+//! **Bounds.** Of equal nestings (same thread, locks, gates and places) the first and the latest moment are kept: what hard
+//! order keeps apart in both is taken as kept apart.
+
+use ravel_trace::{Event, LockId, Mode, Op, ThreadId};
+use rustc_hash::FxHashMap;
+
+use super::goodlock::{self, Nesting};
+use crate::engine::Context;
+use crate::finding::{Evidence, Rule};
+use crate::locks::LocksetId;
+use crate::order::{Clock, Moment};
+use crate::raw::{Point, RawReport, RawStep, StepKind};
+use crate::transaction;
+
+/// An acquisition and what its thread knew then.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    point: Point,
+    moment: Moment,
+    clock: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    lock: LockId,
+    mode: Mode,
+    at: At,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    thread: ThreadId,
+    held: (LockId, Mode),
+    taken: (LockId, Mode),
+    gates: LocksetId,
+    places: [ravel_trace::SiteId; 2],
+}
+
+/// Collects nestings while a trace goes by.
+#[derive(Default)]
+pub struct Nestings {
+    held: Vec<Vec<Hold>>,
+    /// The clock kept last, per thread, with the thread's time then.
+    recent: Vec<Option<(u32, usize)>>,
+    clocks: Vec<Clock>,
+    known: FxHashMap<Key, usize>,
+    found: Vec<(Nesting<At>, Option<Nesting<At>>)>,
+}
+
+impl Nestings {
+    /// Takes an event in.
+    pub fn event(&mut self, cx: &Context<'_>, index: u64, event: &Event) {
+        match event.op {
+            Op::Acquire { lock, mode } => self.acquire(cx, index, event, lock, mode),
+            Op::Resume { lock, .. } => self.acquire(cx, index, event, lock, Mode::Exclusive),
+            Op::Release { lock, .. } | Op::Wait { lock } => self.thread(event.thread).retain(|hold| hold.lock != lock),
+            _ => {}
+        }
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> &mut Vec<Hold> {
+        if self.held.len() <= thread.index() {
+            self.held.resize_with(thread.index() + 1, Vec::new);
+            self.recent.resize(thread.index() + 1, None);
+        }
+        &mut self.held[thread.index()]
+    }
+
+    fn now(&mut self, cx: &Context<'_>, index: u64, event: &Event) -> At {
+        let order = &cx.state.order;
+        let moment = order.now(event.thread);
+        let recent = &mut self.recent[event.thread.index()];
+        let clock = match *recent {
+            Some((time, clock)) if time == moment.time => clock,
+            _ => {
+                self.clocks.push(order.of(event.thread).hard.clone());
+                *recent = Some((moment.time, self.clocks.len() - 1));
+                self.clocks.len() - 1
+            }
+        };
+        At {
+            point: cx.point(index, event, StepKind::Acquire),
+            moment,
+            clock,
+        }
+    }
+
+    fn acquire(&mut self, cx: &Context<'_>, index: u64, event: &Event, lock: LockId, mode: Mode) {
+        self.thread(event.thread);
+        let at = self.now(cx, index, event);
+        let held = std::mem::take(&mut self.held[event.thread.index()]);
+        if !held.is_empty() {
+            let mut gates = transaction::Held::default();
+            held.iter().for_each(|hold| gates.acquire(hold.lock, hold.mode, 0));
+            held.iter().for_each(|hold| self.add(hold, lock, mode, at, &gates));
+        }
+        self.held[event.thread.index()] = held;
+        self.held[event.thread.index()].push(Hold { lock, mode, at });
+    }
+
+    fn add(&mut self, hold: &Hold, taken: LockId, taken_mode: Mode, at: At, gates: &transaction::Held) {
+        let key = Key {
+            thread: at.point.thread,
+            held: (hold.lock, hold.mode),
+            taken: (taken, taken_mode),
+            gates: at.point.locks,
+            places: [hold.at.point.site, at.point.site],
+        };
+        let known = self.known.get(&key).copied();
+        if let Some(id) = known {
+            let (first, latest) = &self.found[id];
+            let kept = latest.as_ref().unwrap_or(first);
+            if (kept.hold_at.clock, kept.take_at.clock) == (hold.at.clock, at.clock) {
+                return;
+            }
+        }
+        let nesting = Nesting {
+            thread: at.point.thread,
+            held: hold.lock,
+            held_mode: hold.mode,
+            taken,
+            taken_mode,
+            gates: gates.clone(),
+            hold_at: hold.at,
+            take_at: at,
+        };
+        match known {
+            Some(id) => self.found[id].1 = Some(nesting),
+            None => {
+                self.known.insert(key, self.found.len());
+                self.found.push((nesting, None));
+            }
+        }
+    }
+
+    /// The cycles, as reports: first what every thread takes and keeps, then what each waits for.
+    pub fn finish(self) -> Vec<RawReport> {
+        let clocks = self.clocks;
+        let nestings: Vec<Nesting<At>> = self
+            .found
+            .into_iter()
+            .flat_map(|(first, latest)| std::iter::once(first).chain(latest))
+            .collect();
+        let apart = |a: &Nesting<At>, b: &Nesting<At>| clocks[b.hold_at.clock].knows(a.take_at.moment);
+        goodlock::cycles(&nestings, apart)
+            .found
+            .iter()
+            .map(Vec::as_slice)
+            .map(report)
+            .collect()
+    }
+}
+
+fn report(cycle: &[Nesting<At>]) -> RawReport {
+    let step = |at: &At, lock: LockId| RawStep {
+        point: at.point,
+        location: None,
+        lock: Some(lock),
+        owner: None,
+    };
+    let holds = cycle.iter().map(|nesting| step(&nesting.hold_at, nesting.held));
+    let takes = cycle.iter().map(|nesting| step(&nesting.take_at, nesting.taken));
+    RawReport {
+        analysis: "blocks",
+        rule: Rule::LockOrder,
+        evidence: Evidence::Predicted,
+        pattern: String::new(),
+        steps: holds.chain(takes).collect(),
+        observed: false,
+    }
+}

@@ -1,0 +1,39 @@
+//! How fast STD text is imported: `cargo run --release -p ravel-trace --example std_import`.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use ravel_trace::{Footer, Header, Writer, std_text};
+
+fn main() {
+    const LINES: usize = 20_000_000;
+    let mut text = String::with_capacity(LINES * 18);
+    let mut state = 1u64;
+    for line in 0..LINES {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let bits = state >> 33;
+        let op = ["r", "r", "r", "w"][bits as usize & 3];
+        // Threads take turns of about a dozen events, among a thousand variables and places.
+        let written = writeln!(
+            text,
+            "T{}|{op}(V{})|{}",
+            line / 12 % 8,
+            (bits >> 2) % 1000,
+            (bits >> 12) % 300
+        );
+        assert!(written.is_ok());
+    }
+    let start = Instant::now();
+    let mut writer = Writer::new(Vec::new(), &Header::default()).expect("memory");
+    let summary = std_text::import(text.as_bytes(), &mut writer).expect("a trace");
+    let bytes = writer.finish(&Footer::default()).expect("memory").len();
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{} lines in {seconds:.2} s: {:.1} million lines a second, {:.2} bytes an event",
+        summary.events,
+        summary.events as f64 / seconds / 1e6,
+        bytes as f64 / summary.events as f64
+    );
+}

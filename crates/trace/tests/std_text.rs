@@ -1,0 +1,142 @@
+//! STD text in and out: nothing lost, the order kept.
+
+use proptest::prelude::*;
+use ravel_trace::std_text::{ExportSummary, ImportError, ImportSummary, export, import};
+use ravel_trace::{Footer, Header, MemoryTrace, Op, ReadOptions, Reader, Source, Value, Writer};
+
+fn imported(text: &str) -> Result<(Vec<u8>, ImportSummary), ImportError> {
+    let mut writer = Writer::new(Vec::new(), &Header::default()).expect("memory");
+    // A small buffer, so that lines lie across its end.
+    let summary = import(std::io::BufReader::with_capacity(16, text.as_bytes()), &mut writer)?;
+    Ok((writer.finish(&Footer::default()).expect("memory"), summary))
+}
+
+fn exported(source: &mut dyn Source) -> (String, ExportSummary) {
+    let mut out = Vec::new();
+    let summary = export(source, &mut out).expect("memory");
+    (String::from_utf8(out).expect("text"), summary)
+}
+
+fn reader(bytes: Vec<u8>) -> Reader {
+    Reader::from_bytes(bytes, "memory", ReadOptions::default()).expect("a trace")
+}
+
+const SAMPLE: &str = "main|fork(T 1)|1
+main|w(shop.Stock.items)|12
+T 1|begin()|3
+T 1|acq(l)|4
+T 1|r(shop.Stock.items)|12
+main|r(x)|0
+T 1|w(x)|7
+T 1|rel(l)|8
+T 1|end()|9
+main|acq(l)|4
+main|rel(l)|5
+main|join(T 1)|6
+";
+
+#[test]
+fn text_survives_import_and_export() {
+    let (bytes, summary) = imported(SAMPLE).expect("a trace");
+    assert_eq!(
+        summary,
+        ImportSummary {
+            events: 12,
+            threads: 2,
+            variables: 2,
+            locks: 1
+        }
+    );
+    let (text, summary) = exported(&mut reader(bytes));
+    assert_eq!(text, SAMPLE);
+    assert_eq!(
+        summary,
+        ExportSummary {
+            written: 12,
+            left_out: 0
+        }
+    );
+    let (text, _) = exported(&mut MemoryTrace::from_std(SAMPLE).expect("a trace"));
+    assert_eq!(text, SAMPLE);
+}
+
+#[test]
+fn windows_line_ends_blank_lines_and_a_missing_last_one_are_fine() {
+    let (bytes, summary) = imported("a|r(x)|1\r\n\r\na|w(x)|2").expect("a trace");
+    assert_eq!(summary.events, 2);
+    assert_eq!(exported(&mut reader(bytes)).0, "a|r(x)|1\na|w(x)|2\n");
+}
+
+#[test]
+fn a_malformed_line_is_named() {
+    let error = imported("a|r(x)|1\n\nT0|frob(x)|2\n")
+        .expect_err("no trace")
+        .to_string();
+    assert!(error.starts_with("line 3: the operation is none of"), "{error}");
+    let error = imported("a|r(x)|1\nlast").expect_err("no trace").to_string();
+    assert!(error.starts_with("line 2:"), "{error}");
+}
+
+#[test]
+fn what_std_has_no_word_for_is_counted_and_names_stay_apart() {
+    let mut trace = MemoryTrace::parse(
+        "a | b
+         acqs q
+         r C#1.f
+           | w C#2.f
+         u x
+         acq m
+         wait m
+         resume m
+         rel m
+         rels q
+         enter C.m",
+    )
+    .expect("a trace");
+    let (text, summary) = exported(&mut trace);
+    assert_eq!(
+        text,
+        "a|r(C.f)|3\nb|w(C.f#2)|4\na|r(x)|5\na|w(x)|5\na|acq(m)|6\na|rel(m)|7\na|acq(m)|8\na|rel(m)|9\n"
+    );
+    assert_eq!(
+        summary,
+        ExportSummary {
+            written: 8,
+            left_out: 3
+        }
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the threads do, the order of the text is the order of the trace.
+    #[test]
+    fn any_order_survives(lines in prop::collection::vec((0..5u8, 0..6u8, 0..4u8, 0..3u32), 0..150)) {
+        let mut held: Vec<Vec<u8>> = vec![Vec::new(); 5];
+        let mut text = String::new();
+        for (thread, op, name, place) in lines {
+            let locks = &mut held[usize::from(thread)];
+            let line = match op {
+                0 | 1 => format!("T{thread}|r(v{name})|{place}\n"),
+                2 => format!("T{thread}|w(v{name})|{place}\n"),
+                3 if !locks.contains(&name) => {
+                    locks.push(name);
+                    format!("T{thread}|acq(l{name})|{place}\n")
+                }
+                4 if !locks.is_empty() => format!("T{thread}|rel(l{})|{place}\n", locks.remove(0)),
+                5 => format!("T{thread}|fork(T{name})|{place}\n"),
+                _ => format!("T{thread}|begin()|{place}\n"),
+            };
+            text.push_str(&line);
+        }
+        let (bytes, _) = imported(&text).expect("a trace");
+        prop_assert_eq!(exported(&mut reader(bytes)).0, text);
+    }
+
+    /// Bytes from nowhere: an error or a trace.
+    #[test]
+    fn random_text_never_panics(text in "[T0-9|rw()acqel\n\r é]{0,80}") {
+        let _ = imported(&text);
+    }
+}
