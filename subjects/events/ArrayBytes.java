@@ -2,8 +2,8 @@
  *   thread main, t1
  *   write byte[] == 2 by t1
  *   read byte[] >= 1 by main
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  * about: elements of byte[]
  */
 public class ArrayBytes {

@@ -2,8 +2,8 @@
  *   thread main, t1
  *   write char[] == 2 by t1
  *   read char[] >= 1 by main
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  * about: elements of char[]
  */
 public class ArrayChars {

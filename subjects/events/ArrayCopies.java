@@ -1,8 +1,8 @@
 /* expect:
  *   thread main, t1
  *   read int[] >= 1 by main
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  * about: System.arraycopy, clone and Arrays.fill write elements without an instruction of the program's own; only that
  *   the run goes on undisturbed and the program's own read is seen is asked
  */

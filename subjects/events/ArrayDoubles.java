@@ -2,8 +2,8 @@
  *   thread main, t1
  *   write double[] == 2 by t1
  *   read double[] >= 1 by main
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  * about: elements of double[]
  */
 public class ArrayDoubles {

@@ -2,8 +2,8 @@
  *   thread main, t1
  *   write float[] == 2 by t1
  *   read float[] >= 1 by main
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  * about: elements of float[]
  */
 public class ArrayFloats {

@@ -4,7 +4,8 @@
  *   receive CompletableFuture|task >= 1 by t2
  *   write Cell.value == 1 by t1
  *   read Cell.value == 1 by t2
- *   join == 2 by main
+ *   join t1 == 1 by main
+ *   join t2 == 1 by main
  * about: t1 completes, t2 joins the future; then a chain, a combination and an exception, all in main
  */
 import java.util.concurrent.CompletableFuture;

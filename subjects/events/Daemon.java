@@ -1,6 +1,6 @@
 /* expect:
  *   thread main, d1
- *   fork == 1 by main
+ *   fork d1 == 1 by main
  *   begin == 1 by d1
  *   end == 0 by d1
  *   write Beat.count == 1 by d1

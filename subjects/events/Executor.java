@@ -1,6 +1,6 @@
 /* expect:
  *   thread main, worker
- *   fork == 1 by main
+ *   fork worker == 1 by main
  *   write Cell.first == 1 by worker
  *   write Cell.second == 1 by worker
  *   read Cell.first == 1 by main

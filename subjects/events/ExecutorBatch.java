@@ -1,6 +1,7 @@
 /* expect:
  *   thread main, pool-1-thread-1, pool-1-thread-2
- *   fork == 2 by main
+ *   fork pool-1-thread-1 == 1 by main
+ *   fork pool-1-thread-2 == 1 by main
  *   write Cell.value == 8
  *   acquire Cell == 8
  *   release Cell == 8

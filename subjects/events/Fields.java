@@ -21,10 +21,10 @@
  *   read Cell.constant == 0
  *   read Cell.quiet == 0
  *   write Cell.quiet == 0
- *   fork == 1 by main
+ *   fork t1 == 1 by main
  *   begin == 1 by t1
  *   end == 1 by t1
- *   join == 1 by main
+ *   join t1 == 1 by main
  * about: an instance field of every type, written by t1 and read by main; a final field; an object of one thread
  */
 public class Fields {

@@ -4,7 +4,7 @@
  *   receive FutureTask|task >= 1 by main
  *   write Cell.value == 1 by t1
  *   read Cell.value == 1 by main
- *   join == 1 by main
+ *   join t1 == 1 by main
  * about: a FutureTask run by a thread; get sees what the task wrote; one that fails, one that is cancelled
  */
 import java.util.concurrent.CancellationException;

@@ -2,8 +2,8 @@
  *   thread main, t1
  *   write Cell.value == 1 by t1
  *   read Cell.value == 1 by main
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  *   end == 1 by t1
  * about: a sleeping thread is interrupted, a flag set before is seen after
  */

@@ -2,8 +2,8 @@
  *   thread main, t1
  *   acquire ReentrantLock == 2 by t1
  *   release ReentrantLock == 2 by t1
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  * about: tryLock without and with a time, each failing once (main holds the lock) and succeeding once
  */
 import java.util.concurrent.CountDownLatch;

@@ -6,7 +6,8 @@
  *   release-shared ReentrantReadWriteLock|ReadLock == 2 by t2
  *   write Table.value == 1 by t2
  *   read Table.value == 2 by t2
- *   fork == 2 by main
+ *   fork t1 == 1 by main
+ *   fork t2 == 1 by main
  * about: reads under the read lock, one write under the write lock, one read of the read lock by tryLock
  */
 import java.util.concurrent.locks.ReadWriteLock;

@@ -2,7 +2,7 @@
  *   thread main, ticker
  *   write Cell.value == 1 by ticker
  *   read Cell.value == 1 by main
- *   fork == 1 by main
+ *   fork ticker == 1 by main
  * about: a scheduled executor: one delayed task, and a periodic one that is cancelled after its third run
  */
 import java.util.concurrent.CountDownLatch;

@@ -1,8 +1,8 @@
 /* expect:
  *   thread main, t1
  *   write Letter.text == 1 by t1
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  * about: an object with default and custom serialisation written and read back; the bytes must be those of a plain run,
  *   so their number and a sum of them are printed
  */

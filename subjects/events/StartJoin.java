@@ -1,11 +1,13 @@
 /* expect:
  *   thread main, t1, t2, t3
- *   fork == 2 by main
- *   fork == 1 by t1
+ *   fork t1 == 1 by main
+ *   fork t2 == 1 by main
+ *   fork t3 == 1 by t1
  *   begin == 1 by t3
  *   end == 1 by t3
- *   join == 2 by main
- *   join == 1 by t1
+ *   join t1 == 1 by main
+ *   join t2 == 1 by main
+ *   join t3 == 1 by t1
  *   write Sum.value == 1 by t1
  *   write Sum.value == 1 by t2
  *   write Sum.value == 1 by t3

@@ -8,8 +8,10 @@
  *   read Statics.label == 1 by main
  *   read Statics.total == 1 by main
  *   read Statics.LIMIT == 0
- *   fork == 2 by main
- *   join == 2 by main
+ *   fork t1 == 1 by main
+ *   fork t2 == 1 by main
+ *   join t1 == 1 by main
+ *   join t2 == 1 by main
  * about: static fields; t1 first, then t2, then main
  */
 public class Statics {

@@ -2,8 +2,8 @@
  *   thread main, t1
  *   read|write|update ThreadLocal.* == 0
  *   write Box.value == 0
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  * about: each thread has its own box, so nothing is shared
  */
 public class ThreadLocals {

@@ -1,7 +1,9 @@
 /* expect:
  *   thread main, worker-0, worker-1
- *   fork == 2 by main
- *   join == 2 by main
+ *   fork worker-0 == 1 by main
+ *   fork worker-1 == 1 by main
+ *   join worker-0 == 1 by main
+ *   join worker-1 == 1 by main
  *   write Worker.result == 1 by worker-0
  *   write Worker.result == 1 by worker-1
  *   read Worker.result == 2 by main

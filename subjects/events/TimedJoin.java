@@ -1,7 +1,7 @@
 /* expect:
  *   thread main, t1
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  *   end == 1 by t1
  * about: the first timed join ends too early and sees nothing, the second sees the end
  */

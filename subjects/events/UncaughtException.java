@@ -3,7 +3,8 @@
  *   begin == 1 by t1
  *   end == 1 by t1
  *   end == 1 by t2
- *   join == 2 by main
+ *   join t1 == 1 by main
+ *   join t2 == 1 by main
  *   acquire Guard == 1 by t1
  *   release Guard == 1 by t1
  * about: t1 dies of an exception that passes through a synchronized method, t2 of an error in a handler of its own

@@ -1,7 +1,7 @@
 /* expect:
  *   thread main, t1
- *   fork == 1 by main
- *   join == 1 by main
+ *   fork t1 == 1 by main
+ *   join t1 == 1 by main
  *   read|update Cell.count|VarHandleInts.* >= 2 by t1
  *   write|update Cell.count|VarHandleInts.* >= 2 by t1
  *   read Cell.count >= 1 by main

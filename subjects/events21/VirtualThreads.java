@@ -1,9 +1,11 @@
 /* expect:
  *   thread main, v1, v2
- *   fork == 2 by main
+ *   fork v1 == 1 by main
+ *   fork v2 == 1 by main
  *   begin == 1 by v1
  *   end == 1 by v1
- *   join == 2 by main
+ *   join v1 == 1 by main
+ *   join v2 == 1 by main
  *   acquire Cell == 1 by v1
  *   write Cell.value == 1 by v1
  *   write Cell.value == 1 by v2
