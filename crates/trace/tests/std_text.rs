@@ -47,6 +47,13 @@ fn text_survives_import_and_export() {
             locks: 1
         }
     );
+    let mut trace = reader(bytes.clone());
+    while let Some(event) = trace.next_event().expect("a sound trace") {
+        if let Op::Read { value, .. } | Op::Write { value, .. } = event.op {
+            assert_eq!(value, Value::Unknown, "the text has no values");
+        }
+    }
+    assert_eq!(trace.warnings(), []);
     let (text, summary) = exported(&mut reader(bytes));
     assert_eq!(text, SAMPLE);
     assert_eq!(
