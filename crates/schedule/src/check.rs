@@ -44,6 +44,41 @@ pub fn check(image: &Image, goal: &Goal, schedule: &Schedule) -> Result<(), Chec
     Ok(walk.finish()?)
 }
 
+/// What the rules say of the trace itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Audit {
+    /// Steps of all threads.
+    pub steps: usize,
+    /// The first step that breaks a rule other than the one on values: a hole in the recording, or a rule that is too
+    /// strict.
+    pub broken: Option<Broken>,
+    /// Reads whose recorded value is not what the last recorded write left.
+    pub odd_reads: usize,
+}
+
+/// Runs the trace's own order through the rules that schedules must keep. A trace that breaks them makes schedules that
+/// mean little.
+pub fn audit(image: &Image) -> Audit {
+    let none = rustc_hash::FxHashSet::default();
+    let mut machine = Machine::new(image, &none);
+    let mut order: Vec<Step> = (0..image.thread_count() as u32)
+        .flat_map(|thread| (0..image.steps(thread)).map(move |number| Step { thread, number }))
+        .collect();
+    order.sort_by_key(|&s| image.events(s)[0]);
+    let mut audit = Audit {
+        steps: order.len(),
+        broken: None,
+        odd_reads: image.odd_reads(),
+    };
+    for step in order {
+        if let Err(broken) = machine.run(step.thread, false) {
+            audit.broken = Some(broken);
+            break;
+        }
+    }
+    audit
+}
+
 /// Checks an order of steps; `keep` says which reads must be as recorded.
 pub(crate) fn check_order(image: &Image, target: &Target, order: &[Step], keep: Keep) -> Result<(), Broken> {
     let mut walk = Walk::new(image, target, keep);

@@ -139,6 +139,7 @@ pub struct Image {
     synchronizing: Vec<bool>,
     several_threads: Vec<bool>,
     names: Vec<ThreadName>,
+    odd_reads: usize,
 }
 
 impl std::fmt::Debug for Image {
@@ -176,6 +177,11 @@ impl Image {
     /// Names and paths of the threads, indexed by [`ThreadId`].
     pub fn thread_names(&self) -> &[ThreadName] {
         &self.names
+    }
+
+    /// Reads whose recorded value is not what the last recorded write left.
+    pub(crate) fn odd_reads(&self) -> usize {
+        self.odd_reads
     }
 
     pub(crate) fn thread_count(&self) -> usize {
@@ -319,9 +325,12 @@ impl Image {
 
 struct Builder {
     image: Image,
+    /// The write before a write of the same location.
+    previous: FxHashMap<EventNo, EventNo>,
     last_write: Vec<EventNo>,
     accessed_by: Vec<u32>,
     sections: FxHashMap<(u32, u32), EventNo>,
+    last_release: FxHashMap<u32, EventNo>,
     waiting: FxHashMap<u32, VecDeque<(u32, EventNo)>>,
     woken: FxHashMap<(u32, u32), EventNo>,
     last_notify: FxHashMap<u32, EventNo>,
@@ -346,10 +355,13 @@ impl Default for Builder {
                 synchronizing: Vec::new(),
                 several_threads: Vec::new(),
                 names: Vec::new(),
+                odd_reads: 0,
             },
+            previous: FxHashMap::default(),
             last_write: Vec::new(),
             accessed_by: Vec::new(),
             sections: FxHashMap::default(),
+            last_release: FxHashMap::default(),
             waiting: FxHashMap::default(),
             woken: FxHashMap::default(),
             last_notify: FxHashMap::default(),
@@ -364,6 +376,9 @@ impl Default for Builder {
 
 const NOBODY: u32 = u32::MAX;
 
+/// Writes of a location that are looked at to explain a read.
+const LOOK_BACK: usize = 16;
+
 impl Builder {
     fn event(&mut self, event: &Event, names: &Names) {
         let class_edges = if self.initialized.is_empty() {
@@ -373,9 +388,9 @@ impl Builder {
         };
         let thread = event.thread.0;
         let no = match event.op {
-            Op::Read { location, value } => self.access(event, Code::Read, location, value),
-            Op::Write { location, value } => self.access(event, Code::Write, location, value),
-            Op::Update { location, value } => self.access(event, Code::Update, location, value),
+            Op::Read { location, value } => self.access(event, Code::Read, location, value, names),
+            Op::Write { location, value } => self.access(event, Code::Write, location, value, names),
+            Op::Update { location, value } => self.access(event, Code::Update, location, value, names),
             Op::Acquire { lock, mode } => {
                 let code = if mode == Mode::Shared {
                     Code::AcquireShared
@@ -464,6 +479,30 @@ impl Builder {
         for before in class_edges {
             self.edge(before, no);
         }
+        self.split_if_waited(no);
+    }
+
+    /// An operation that is several events at one position may have to wait in its middle (a barrier, a hand-over): if
+    /// another thread had to do something after the step began, the rest becomes a step of its own.
+    fn split_if_waited(&mut self, no: EventNo) {
+        let image = &self.image;
+        let own = image.thread(no);
+        let begun = image.events(image.step_of(no))[0];
+        if begun == no {
+            return;
+        }
+        let release = if image.code(no).takes() {
+            self.last_release.get(&image.operand(no))
+        } else {
+            None
+        };
+        let volatile = image.volatile_source(no);
+        let mut needs = image.comes_after(no).iter().chain(&volatile).chain(release);
+        if needs.any(|&before| before > begun && image.thread(before) != own) {
+            let thread = &mut self.image.threads[own as usize];
+            thread.starts.push(thread.events.len() as u32 - 1);
+            self.image.numbers[no as usize] += 1;
+        }
     }
 
     /// The initialisations that this event must come after: of classes that its thread has not used since.
@@ -504,13 +543,8 @@ impl Builder {
             image.threads.resize_with(index + 1, ThreadSteps::default);
         }
         let thread = &mut image.threads[index];
-        let new_step = match thread.events.last() {
-            None => true,
-            Some(&last) => {
-                // A receive may have to wait for others while its own thread's half before it has happened.
-                image.items[last as usize].position != event.position || code == Code::Receive
-            }
-        };
+        let last = thread.events.last().map(|&last| image.items[last as usize].position);
+        let new_step = last != Some(event.position);
         let first = thread.events.is_empty();
         if new_step {
             thread.starts.push(thread.events.len() as u32);
@@ -535,28 +569,30 @@ impl Builder {
         self.image.after.entry(after).or_default().push(before);
     }
 
-    fn access(&mut self, event: &Event, code: Code, location: LocationId, value: Value) -> EventNo {
-        let value = fold(value);
-        let no = self.keep(event, code, location.0, value);
+    fn access(&mut self, event: &Event, code: Code, location: LocationId, value: Value, names: &Names) -> EventNo {
         let index = location.index();
-        if self.last_write.len() <= index {
-            self.last_write.resize(index + 1, NONE);
-            self.accessed_by.resize(index + 1, NOBODY);
-            self.image.initial.resize(index + 1, 0);
-            self.image.several_threads.resize(index + 1, false);
+        for new in self.last_write.len()..=index {
+            self.last_write.push(NONE);
+            self.accessed_by.push(NOBODY);
+            self.image.initial.push(0);
+            self.image.several_threads.push(false);
+            let synchronizing = new < names.locations.len() && names.is_synchronizing(LocationId(new as u32));
+            self.image.synchronizing.push(synchronizing);
         }
+        // The values of modelled state are what a call returned, not always what the state became.
+        let value = if self.image.synchronizing[index] {
+            0
+        } else {
+            fold(value)
+        };
+        let no = self.keep(event, code, location.0, value);
         let by = &mut self.accessed_by[index];
         self.image.several_threads[index] |= *by != NOBODY && *by != event.thread.0;
         *by = event.thread.0;
         let last = self.last_write[index];
         let seen = self.image.origin(last);
         self.image.links[no as usize] = match code {
-            Code::Read => {
-                if last == NONE && self.image.initial[index] == 0 {
-                    self.image.initial[index] = value;
-                }
-                seen
-            }
+            Code::Read => self.write_seen(location.0, value),
             Code::Update => seen,
             _ => {
                 let before = if last == NONE {
@@ -568,9 +604,39 @@ impl Builder {
             }
         };
         if code.is_write() {
+            self.previous.insert(no, last);
             self.last_write[index] = no;
         }
         no
+    }
+
+    /// The write that a read saw. Plain accesses of different threads may be merged in another order than they happened
+    /// in; where values show that, the nearest earlier write of the value read is taken.
+    fn write_seen(&mut self, location: u32, value: u32) -> EventNo {
+        let last = self.last_write[location as usize];
+        let initial = &mut self.image.initial[location as usize];
+        if last == NONE && *initial == 0 {
+            *initial = value;
+        }
+        let fits = |written: u32| value == 0 || written == 0 || written == value;
+        let mut write = last;
+        for _ in 0..LOOK_BACK {
+            if write == NONE {
+                let initial = self.image.initial[location as usize];
+                if !fits(initial) {
+                    break;
+                }
+                self.image.odd_reads += usize::from(last != NONE);
+                return NONE;
+            }
+            if fits(self.image.value(write)) {
+                self.image.odd_reads += usize::from(write != last);
+                return self.image.origin(write);
+            }
+            write = self.previous.get(&write).copied().unwrap_or(NONE);
+        }
+        self.image.odd_reads += 1;
+        self.image.origin(last)
     }
 
     fn begin_section(&mut self, event: &Event, code: Code, lock: u32) -> EventNo {
@@ -581,6 +647,7 @@ impl Builder {
 
     fn end_section(&mut self, event: &Event, code: Code, lock: u32) -> EventNo {
         let no = self.keep(event, code, lock, 0);
+        self.last_release.insert(lock, no);
         if let Some(begin) = self.sections.remove(&(event.thread.0, lock)) {
             self.image.links[begin as usize] = no;
             self.image.links[no as usize] = begin;
@@ -622,9 +689,6 @@ impl Builder {
     }
 
     fn finish(mut self, names: &Names) -> Image {
-        self.image.synchronizing = (0..self.image.initial.len())
-            .map(|l| l < names.locations.len() && names.is_synchronizing(LocationId(l as u32)))
-            .collect();
         if self.image.threads.len() < names.threads.len() {
             self.image
                 .threads

@@ -17,7 +17,7 @@ pub mod serial;
 mod shrink;
 mod solve;
 
-pub use check::{CheckError, check};
+pub use check::{Audit, CheckError, audit, check};
 pub use generate::{Effort, Generated, NoSchedule, Verdict, generate};
 pub use goal::{EventAt, Goal, GoalError, Shape, Span};
 pub use image::{Image, ImageError, Limits};
