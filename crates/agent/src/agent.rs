@@ -24,24 +24,21 @@ use crate::recorder::Recorder;
 use crate::registry::Registry;
 use crate::thread_block::ThreadBlock;
 
-/// The fields added to `java.lang.Thread`.
-pub struct ThreadFields {
-    pub(crate) block: jfieldID,
-    pub(crate) arrays: jfieldID,
-    pub(crate) words: jfieldID,
-}
+/// The field of `java.lang.Thread` that holds the address of a thread's block.
+#[derive(Clone, Copy)]
+pub struct BlockField(pub(crate) jfieldID);
 
 // SAFETY: field ids may be used by any thread.
-unsafe impl Send for ThreadFields {}
+unsafe impl Send for BlockField {}
 // SAFETY: as above.
-unsafe impl Sync for ThreadFields {}
+unsafe impl Sync for BlockField {}
 
 /// Everything the agent has, for as long as the JVM lives.
 pub struct Agent {
     pub(crate) jvmti: Jvmti,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) instrumenter: Instrumenter,
-    pub(crate) thread_fields: OnceLock<ThreadFields>,
+    pub(crate) block_field: OnceLock<BlockField>,
     finished: AtomicBool,
 }
 
@@ -81,7 +78,7 @@ impl Agent {
             jvmti,
             recorder,
             instrumenter,
-            thread_fields: OnceLock::new(),
+            block_field: OnceLock::new(),
             finished: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;
@@ -293,17 +290,12 @@ unsafe extern "system" fn on_vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
 
 unsafe extern "system" fn on_vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread) {
     let Some(agent) = agent() else { return };
-    let field = |name, descriptor| jvm::thread_field(env, name, descriptor);
-    let (Some(block), Some(arrays), Some(words)) = (
-        field("ravel$t", "J"),
-        field("ravel$a", "[Ljava/lang/Object;"),
-        field("ravel$w", "[J"),
-    ) else {
+    let Some(field) = jvm::thread_field(env, c"ravel$t", c"J") else {
         eprintln!("ravel: java.lang.Thread could not be instrumented; nothing is recorded");
         return;
     };
-    let _ = agent.thread_fields.set(ThreadFields { block, arrays, words });
-    if agent.recorder.options.everything || !jvm::prepare(env) || !jvm::set_caches(env, agent, thread) {
+    let _ = agent.block_field.set(BlockField(field));
+    if agent.recorder.options.everything || !jvm::prepare(env) {
         return;
     }
     let new = agent.recorder.new_thread(None, 0);

@@ -1,6 +1,6 @@
 //! The few questions that the agent asks the JVM, through JNI and JVMTI.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, c_char};
 
 use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jobject};
 use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiError, jvmtiInterface_1_, jvmtiThreadInfo};
@@ -122,8 +122,7 @@ pub fn thread_info(jvmti: Jvmti, env: *mut JNIEnv, thread: jobject) -> Option<(S
 }
 
 /// A field of `java.lang.Thread` that the agent added.
-pub fn thread_field(env: *mut JNIEnv, name: &str, descriptor: &str) -> Option<jfieldID> {
-    let (name, descriptor) = (CString::new(name).ok()?, CString::new(descriptor).ok()?);
+pub fn thread_field(env: *mut JNIEnv, name: &CStr, descriptor: &CStr) -> Option<jfieldID> {
     // SAFETY: called on a thread of the JVM with its own environment; strings are NUL-terminated.
     unsafe {
         let class = ((**env).FindClass)(env, c"java/lang/Thread".as_ptr());
@@ -171,45 +170,19 @@ fn clear(env: *mut JNIEnv) {
 
 /// The address of a thread's block, 0 if it has none.
 pub fn block_of(env: *mut JNIEnv, agent: &Agent, thread: jobject) -> jlong {
-    let Some(fields) = agent.thread_fields.get() else {
+    let Some(field) = agent.block_field.get().filter(|_| !thread.is_null()) else {
         return 0;
     };
-    if thread.is_null() {
-        return 0;
-    }
     // SAFETY: the field is a long of `Thread`, and `thread` is one.
-    unsafe { ((**env).GetLongField)(env, thread, fields.block) }
+    unsafe { ((**env).GetLongField)(env, thread, field.0) }
 }
 
 /// Gives a thread its block.
 pub fn set_block(env: *mut JNIEnv, agent: &Agent, thread: jobject, block: jlong) {
-    if let Some(fields) = agent.thread_fields.get() {
+    if let Some(field) = agent.block_field.get() {
         // SAFETY: the field is a long of `Thread`, and `thread` is one.
-        unsafe { ((**env).SetLongField)(env, thread, fields.block, block) }
+        unsafe { ((**env).SetLongField)(env, thread, field.0, block) }
     }
-}
-
-/// Gives a thread its cache of arrays; the other way, in Java, is for threads that Java code starts.
-pub fn set_caches(env: *mut JNIEnv, agent: &Agent, thread: jobject) -> bool {
-    let Some(fields) = agent.thread_fields.get() else {
-        return false;
-    };
-    // SAFETY: called in a live JVM on one of its threads; references are checked before use and deleted after.
-    unsafe {
-        let class = ((**env).FindClass)(env, c"java/lang/Object".as_ptr());
-        let arrays = ((**env).NewObjectArray)(env, 32, class, std::ptr::null_mut());
-        let words = ((**env).NewLongArray)(env, 32);
-        clear(env);
-        if class.is_null() || arrays.is_null() || words.is_null() {
-            return false;
-        }
-        ((**env).SetObjectField)(env, thread, fields.arrays, arrays);
-        ((**env).SetObjectField)(env, thread, fields.words, words);
-        for reference in [class, arrays, words] {
-            ((**env).DeleteLocalRef)(env, reference);
-        }
-    }
-    true
 }
 
 /// Class and message of an exception, as `toString` gives them; only the class if that fails.

@@ -67,6 +67,8 @@ pub enum Effect {
     MapReplaceIf = 31,
     /// Writes the entry of the argument.
     MapUpdate = 38,
+    /// Waits for the thread that is the argument to end; it may run out of time.
+    Join = 39,
     /// Means nothing, and nothing inside it counts.
     Hide = 32,
     /// Gives up the lock that the stamp says.
@@ -243,6 +245,14 @@ pub const MODELS: &[Model] = &[
     m(SUPPORT, "park", Receive).of(Of::Thread),
     m(SUPPORT, "parkNanos", Receive).of(Of::Thread),
     m(SUPPORT, "parkUntil", Receive).of(Of::Thread),
+    Model {
+        argument: Of::This,
+        ..m(THREAD, "join", Join).with("(J)").of(Of::None)
+    },
+    Model {
+        argument: Of::This,
+        ..m(THREAD, "join", Join).with("(Ljava/time/Duration;)").of(Of::None)
+    },
     m(THREAD, "interrupt", Send),
     m(THREAD, "isInterrupted", ReceiveIf).with("()"),
     m(THREAD, "interrupted", ReceiveIf).of(Of::Thread),

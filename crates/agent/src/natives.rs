@@ -83,7 +83,8 @@ fn shown_name(name: String) -> String {
 pub extern "system" fn Java_java_lang_Ravel_hasWord(env: *mut JNIEnv, _: jclass, of: jclass) -> jboolean {
     let Some(agent) = agent() else { return 0 };
     let name = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
-    jboolean::from(agent.instrumenter.declares_word(&name))
+    // Arrays are objects of no class file.
+    jboolean::from(!name.ends_with("[]") && agent.instrumenter.declares_word(&name))
 }
 
 /// `Ravel.fork`

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -35,7 +35,6 @@ const GOODBYE: Duration = Duration::from_secs(60);
 
 enum Message {
     Buffer(ThreadId, Vec<RawRecord>),
-    Define(Box<Definition>),
     Finish(Box<Footer>, Sender<Finished>),
 }
 
@@ -66,6 +65,8 @@ pub struct Recorder {
     threads: Mutex<Vec<ThreadEntry>>,
     next_object: AtomicU64,
     next_number: AtomicU32,
+    /// Names not yet handed to the writer. They wait here and not in the queue, so that loading classes never waits.
+    names: Arc<Mutex<Vec<Definition>>>,
     queue: Sender<Message>,
     spare: Receiver<Vec<RawRecord>>,
     stopped: AtomicBool,
@@ -99,6 +100,8 @@ impl Recorder {
         let (queue, messages) = bounded(QUEUE);
         let (give_back, spare) = bounded(QUEUE);
         let max_size = options.max_size;
+        let names = Arc::new(Mutex::new(Vec::new()));
+        let new_names = Arc::clone(&names);
         let recorder = Recorder {
             options,
             path,
@@ -110,6 +113,7 @@ impl Recorder {
             threads: Mutex::new(Vec::new()),
             next_object: AtomicU64::new(1),
             next_number: AtomicU32::new(1),
+            names,
             queue,
             spare,
             stopped: AtomicBool::new(false),
@@ -120,7 +124,7 @@ impl Recorder {
         recorder.counter().store(1, Ordering::Relaxed);
         std::thread::Builder::new()
             .name("ravel-writer".into())
-            .spawn(move || write(writer, &messages, &give_back, max_size))
+            .spawn(move || write(writer, &messages, &new_names, &give_back, max_size))
             .map_err(|error| format!("cannot start the writer: {error}"))?;
         Ok(recorder)
     }
@@ -327,7 +331,7 @@ impl Recorder {
     /// Names an id in the trace.
     pub fn define(&self, definition: Definition) {
         if !self.stopped.load(Ordering::Relaxed) {
-            self.send(Message::Define(Box::new(definition)));
+            lock(&self.names).push(definition);
         }
     }
 
@@ -411,13 +415,18 @@ static WRITER_FAILED: AtomicBool = AtomicBool::new(false);
 fn write(
     writer: Writer<std::fs::File>,
     messages: &Receiver<Message>,
+    names: &Mutex<Vec<Definition>>,
     give_back: &Sender<Vec<RawRecord>>,
     max_size: Option<u64>,
 ) {
     let mut writer = Some(writer);
     let mut outcome = Finished::default();
     for message in messages {
-        let result = match (message, writer.as_mut()) {
+        let new = std::mem::take(&mut *lock(names));
+        let named = writer
+            .as_mut()
+            .map_or(Ok(()), |open| new.iter().try_for_each(|name| open.define(name)));
+        let written = match (message, writer.as_mut()) {
             (Message::Buffer(thread, records), Some(open)) => {
                 let full = max_size.is_some_and(|limit| open.bytes_written() >= limit);
                 if full {
@@ -429,7 +438,6 @@ fn write(
                 }
                 result
             }
-            (Message::Define(definition), Some(open)) => open.define(&definition),
             (Message::Finish(footer, answer), open) => {
                 if let Some(open) = open {
                     outcome.bytes = open.bytes_written();
@@ -445,7 +453,7 @@ fn write(
             }
             _ => Ok(()),
         };
-        if let Err(error) = result
+        if let Err(error) = named.and(written)
             && let Some(open) = writer.take()
         {
             outcome = Finished {

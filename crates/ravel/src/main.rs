@@ -1,6 +1,8 @@
 //! The command line: one module per command, no logic of its own.
 
+mod agent_library;
 mod commands;
+mod recording;
 
 use std::process::ExitCode;
 
@@ -16,12 +18,15 @@ struct Cli {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
+    /// Run a command and record what the threads of its JVMs do.
+    Record(commands::record::Args),
     /// Look into a trace, convert it.
     Trace(commands::trace::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Record(args) => commands::record::run(args),
         Command::Trace(args) => commands::trace::run(args),
     };
     result.unwrap_or_else(|error| {

@@ -162,6 +162,8 @@ impl MethodWriter<'_, '_> {
                 self.field(pc, instruction.opcode, index)
             }
             (opcode, _) if is_array_access(opcode) => self.element(pc, opcode),
+            (op::NEWARRAY | op::ANEWARRAY, _) => self.made(pc, "made"),
+            (op::MULTIANEWARRAY, _) => self.made(pc, "madeDeep"),
             (op::MONITORENTER, _) => self.monitor_enter(pc),
             (op::MONITOREXIT, _) => self.monitor_exit(pc),
             (_, Operand::Method(index) | Operand::InterfaceMethod(index, _)) => {
@@ -325,6 +327,15 @@ impl MethodWriter<'_, '_> {
                 .ops(back);
             self.edit.insert_before(pc, &emit.bytes);
         }
+        Ok(())
+    }
+
+    /// A new array belongs to whoever makes it.
+    fn made(&mut self, pc: u32, hook: &str) -> Result<()> {
+        let emit = Emit::new()
+            .op(op::DUP)
+            .call(hook, "(Ljava/lang/Object;)V", &mut self.class.pool)?;
+        self.edit.insert_after(pc, &emit.bytes);
         Ok(())
     }
 

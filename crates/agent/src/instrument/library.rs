@@ -44,7 +44,7 @@ fn add_fields(cx: &Context<'_>, class: &mut ClassFile) -> Result<bool> {
     match cx.name.as_str() {
         "java/lang/Thread" => {
             class.add_field(access, "ravel$t", "J")?;
-            class.add_field(access, "ravel$a", "[Ljava/lang/Object;")?;
+            class.add_field(access, "ravel$a", "Ljava/lang/ref/WeakReference;")?;
             class.add_field(access, "ravel$w", "[J")?;
             Ok(true)
         }
@@ -58,9 +58,6 @@ fn rewrite_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCo
     match (cx.name.as_str(), name) {
         ("java/lang/Thread" | "java/lang/VirtualThread", "start") => {
             return at_entry(cx, class, method, true, "starting", "(Ljava/lang/Thread;)V");
-        }
-        ("java/lang/Thread", "join") if method.descriptor.starts_with("(J)") || method.descriptor.ends_with('Z') => {
-            return at_returns(cx, class, method, &[], "joined", "(Ljava/lang/Thread;)V");
         }
         ("java/lang/Thread", "isAlive") => {
             return at_returns(cx, class, method, &[op::DUP], "alive", "(ILjava/lang/Thread;)V");

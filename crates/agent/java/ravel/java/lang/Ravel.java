@@ -386,7 +386,8 @@ public final class Ravel {
 
     private static void staticAccess(long t, int kind, int site, int p, long owner, int tag, long v) {
         if (tag != 1) {
-            if (tag == 0 && (H.FLAGS & KEEP_UNSHARED) == 0) {
+            // Nobody knows who made it; the first thread usually did. Any other one finds it shared.
+            if (tag == 0 && H.U.getInt(t + THREAD) == 0 && (H.FLAGS & KEEP_UNSHARED) == 0) {
                 H.U.putInt(owner, H.U.getInt(t + TAG));
                 return;
             }
@@ -460,7 +461,11 @@ public final class Ravel {
         if (t == 0) return;
         int p = step(t);
         int k = site & 31;
-        long w = thread.ravel$a[k] == a && H.U.getInt(t + STALE) == 0 ? thread.ravel$w[k] : find(thread, t, a, k);
+        WeakReference<Object[]> cache = thread.ravel$a;
+        Object[] known = cache == null ? null : cache.get();
+        long w = known != null && known[k] == a && H.U.getInt(t + STALE) == 0
+                ? thread.ravel$w[k]
+                : find(thread, t, known, a, k);
         if ((int) w == H.U.getInt(t + TAG)) return;
         elementAccess(t, kind, site, p, w, a, i, v);
     }
@@ -472,13 +477,17 @@ public final class Ravel {
         record(t, kind, site, p, location, v);
     }
 
-    /** Looks an array up: its owner's tag if one thread has it alone, else {@code number << 32 | 1}. */
+    /**
+     * Looks an array up: its owner's tag if one thread has it alone, else {@code number << 32 | 1}. The cache is held
+     * weakly, so that it keeps no array alive.
+     */
     @DontInline
-    private static long find(Thread thread, long t, Object a, int k) {
-        if (H.U.getInt(t + STALE) != 0) {
+    private static long find(Thread thread, long t, Object[] known, Object a, int k) {
+        if (known == null || H.U.getInt(t + STALE) != 0) {
             H.U.putInt(t + STALE, 0);
-            Object[] known = thread.ravel$a;
-            for (int j = 0; j < known.length; j++) known[j] = null;
+            known = new Object[32];
+            thread.ravel$a = new WeakReference<>(known);
+            if (thread.ravel$w == null) thread.ravel$w = new long[32];
         }
         if (a == null) return H.U.getInt(t + TAG);
         int hash = System.identityHashCode(a);
@@ -503,9 +512,25 @@ public final class Ravel {
             }
             w = (long) numbered(a, hash) << 32 | 1;
         }
-        thread.ravel$a[k] = a;
+        known[k] = a;
         thread.ravel$w[k] = w;
         return w;
+    }
+
+    /** A new array: whoever makes it has it alone. */
+    public static void made(Object a) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || (H.FLAGS & KEEP_UNSHARED) != 0) return;
+        int hash = System.identityHashCode(a);
+        H.U.putLong(H.OWNERS + ((long) (hash & 0xFFFFF) << 3), (long) hash << 32 | H.U.getInt(t + TAG));
+    }
+
+    /** A new array of arrays, each as deep as the other. */
+    public static void madeDeep(Object a) {
+        if (a == null) return;
+        made(a);
+        if (!(a instanceof Object[][]) && !(a instanceof Object[] && a.getClass().getComponentType().isArray())) return;
+        for (Object inner : (Object[]) a) madeDeep(inner);
     }
 
     // ---- identity ---------------------------------------------------------------------------------------------
@@ -923,13 +948,11 @@ public final class Ravel {
     /** At the start of Thread.start and its kin. */
     public static void starting(Thread child) {
         long t = Thread.currentThread().ravel$t;
-        if (t == 0 || child.ravel$t != 0) return;
+        if (t == 0 || child.ravel$t != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
         step(t);
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
         fork(t, child);
-        child.ravel$a = new Object[32];
-        child.ravel$w = new long[32];
     }
 
     /** Virtual threads begin and end in Java code. */
@@ -947,18 +970,13 @@ public final class Ravel {
         if (thread.ravel$t != 0) died(thread, exception);
     }
 
-    /** After a join, which may have run out of time. */
-    public static void joined(Thread child) {
+    /** After {@code isAlive}: who sees a thread dead has seen all it did. */
+    public static void alive(int result, Thread child) {
         long t = Thread.currentThread().ravel$t;
-        if (t == 0 || child.ravel$t == 0 || hidden(t)) return;
+        if (result != 0 || t == 0 || child.ravel$t == 0 || hidden(t)) return;
         if (H.U.getIntVolatile(null, child.ravel$t + ENDED) == 0) return;
         step(t);
         sync(t, JOIN, H.U.getInt(t + CALL), H.U.getInt(child.ravel$t + THREAD));
-    }
-
-    /** After {@code isAlive}: who sees a thread dead has seen all it did. */
-    public static void alive(int result, Thread child) {
-        if (result == 0) joined(child);
     }
 
     // ---- modelled methods of the JDK ------------------------------------------------------------------------------
@@ -1002,6 +1020,7 @@ public final class Ravel {
     private static final int RECEIVE_SELF = 36;
     private static final int MONITOR = 37;
     private static final int MAP_UPDATE = 38;
+    private static final int JOIN_THREAD = 39;
 
     public static void in(Object self, Object argument, int model) {
         enterModel(self, argument, -1, model);
@@ -1040,6 +1059,7 @@ public final class Ravel {
             case SEND_IN: case BARRIER: sync(t, SEND, site, object); break;
             case RECEIVE_SELF: case RUN: sync(t, RECEIVE, site, object); break;
             case MONITOR: sync(t, ACQUIRE, site, object); break;
+            case JOIN_THREAD: extra = ((Thread) argument).ravel$t; break;
             case SET: case STATE_UPDATE: extra = H.U.getAndAddLong(null, H.SEQUENCE, 1); break;
             case MAP_GET: case MAP_PUT: case MAP_PUT_IF_ABSENT: case MAP_REMOVE: case MAP_COMPUTE: case MAP_REPLACE_IF: case MAP_UPDATE:
                 extra = index >= 0 ? index : key(argument);
@@ -1139,6 +1159,9 @@ public final class Ravel {
         long state = (long) (model >>> 8 & 0xFFFF) << 48 | object;
         switch (model & 0xFF) {
             case LOCK: sync(t, ACQUIRE, site, object); break;
+            case JOIN_THREAD:
+                if (extra != 0 && H.U.getIntVolatile(null, extra + ENDED) != 0) sync(t, JOIN, site, H.U.getInt(extra + THREAD));
+                break;
             case MONITOR: step(t); sync(t, RELEASE, site, object); break;
             case TRY_LOCK: if (yes) sync(t, ACQUIRE, site, object); break;
             case LOCK_SHARED: sync(t, ACQUIRE_SHARED, site, object); break;

@@ -3,7 +3,7 @@ package java.lang;
 /** Only for the compiler: the real class gets these fields when it is loaded. */
 public class Thread implements Runnable {
     public long ravel$t;
-    public Object[] ravel$a;
+    public java.lang.ref.WeakReference<Object[]> ravel$a;
     public long[] ravel$w;
 
     public static native Thread currentThread();

@@ -1,0 +1,168 @@
+//! `ravel record`: run a command and record what its threads do.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use ravel_agent::options::{Options, parse_noise};
+
+use crate::recording::{Recording, record};
+
+/// Run a command and record what the threads of its JVMs do.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The trace; with several JVMs each gets its process id in the name (or where %p stands).
+    #[arg(short, long, default_value = "trace.ravel", value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    pub recorder: RecorderArgs,
+    /// What to return: Ravel's own verdict, or the program's exit code.
+    #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
+    exit_code: ExitCodeOf,
+    /// The command, after `--`: java …, mvn test, a script.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Whose exit code is returned.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExitCodeOf {
+    /// 0: recorded. 2: usage or input error. 3: nothing was observed.
+    Ravel,
+    /// The program's own.
+    Program,
+}
+
+/// What is recorded and what is left out.
+#[derive(clap::Args, Debug, Clone)]
+pub struct RecorderArgs {
+    /// Record only classes whose name begins like this (repeatable).
+    #[arg(long, value_name = "PREFIX")]
+    include: Vec<String>,
+    /// Do not record classes whose name begins like this (repeatable).
+    #[arg(long, value_name = "PREFIX")]
+    exclude: Vec<String>,
+    /// Record build tools, test runners and language runtimes too.
+    #[arg(long)]
+    keep_frameworks: bool,
+    /// Record objects that only one thread has touched so far, too.
+    #[arg(long)]
+    keep_unshared: bool,
+    /// Record accesses that repeat what the thread just did, too.
+    #[arg(long)]
+    keep_repeats: bool,
+    /// Record final fields, too.
+    #[arg(long)]
+    keep_final: bool,
+    /// Insert yields and short sleeps at RATE thousandths of the recorded points (default 10).
+    #[arg(long, value_name = "SEED[:RATE]", value_parser = parse_noise)]
+    noise: Option<(u64, u32)>,
+    /// End the recording at this size (K, M, G); the program goes on.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_size: Option<u64>,
+    /// End the recording after this many seconds; the program goes on.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    max_time: Option<Duration>,
+}
+
+impl RecorderArgs {
+    /// As the agent takes them.
+    pub fn options(&self) -> Options {
+        Options {
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            keep_frameworks: self.keep_frameworks,
+            keep_unshared: self.keep_unshared,
+            keep_repeats: self.keep_repeats,
+            keep_final: self.keep_final,
+            noise: self.noise,
+            max_size: self.max_size,
+            max_time: self.max_time,
+            ..Options::default()
+        }
+    }
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        other => return Err(format!("{other:?} is no unit: use K, M or G")),
+    };
+    let number: u64 = digits.parse().map_err(|_| format!("{digits:?} is not a number"))?;
+    number.checked_mul(unit).ok_or_else(|| "too large".to_string())
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let recording = record(&args.command, &args.output, args.recorder.options())?;
+    report(&recording);
+    if args.exit_code == ExitCodeOf::Program {
+        return Ok(ExitCode::from(recording.status.code().unwrap_or(1) as u8));
+    }
+    Ok(if recording.traces.is_empty() {
+        ExitCode::from(3)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Says on standard error what was recorded.
+pub fn report(recording: &Recording) {
+    for trace in &recording.traces {
+        eprintln!(
+            "ravel: {}: {} events of {} threads, {} shared locations, {}; {}",
+            trace.path.display(),
+            trace.events,
+            trace.threads,
+            trace.shared,
+            size(trace.bytes),
+            trace.classes,
+        );
+        for remark in &trace.remarks {
+            eprintln!("ravel: {}: {remark}", trace.path.display());
+        }
+    }
+    if recording.interrupted > 0 {
+        eprintln!(
+            "ravel: {} JVM(s) ended before they could close their trace",
+            recording.interrupted
+        );
+    }
+    if recording.traces.is_empty() {
+        let reason = match recording.empty.as_slice() {
+            [] => "the command started no JVM that could be recorded (a JVM too old, or JAVA_TOOL_OPTIONS ignored)",
+            [first, ..] => first,
+        };
+        eprintln!("ravel: nothing was recorded: {reason}");
+    } else if !recording.empty.is_empty() {
+        eprintln!(
+            "ravel: {} other JVM(s) recorded nothing: {}",
+            recording.empty.len(),
+            recording.empty[0]
+        );
+    }
+    if !recording.status.success() {
+        eprintln!("ravel: the program ended with {}", recording.status);
+    }
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} kB", bytes / 1000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}

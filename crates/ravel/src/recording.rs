@@ -1,0 +1,293 @@
+//! Runs a command with the agent in every JVM that it starts, and gathers the traces.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use ravel_agent::options::Options;
+use ravel_trace::reader::{ReadOptions, Reader};
+use ravel_trace::{Op, Source};
+
+use crate::agent_library;
+
+/// What came of a command.
+pub struct Recording {
+    /// How the command ended.
+    pub status: ExitStatus,
+    /// The traces with something in them.
+    pub traces: Vec<RecordedTrace>,
+    /// JVMs that ran no application class, or whose trace could not be written, each with the reason.
+    pub empty: Vec<String>,
+    /// JVMs that were killed before they could close their trace.
+    pub interrupted: usize,
+}
+
+/// One JVM's trace.
+pub struct RecordedTrace {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// Events in it.
+    pub events: u64,
+    /// Threads that have events.
+    pub threads: usize,
+    /// Memory cells that more than one thread touched.
+    pub shared: usize,
+    /// What the recorder says of itself, for people.
+    pub classes: String,
+    /// Why it ended early, or what else is worth saying.
+    pub remarks: Vec<String>,
+}
+
+/// Runs `command` and records it to `output`; several JVMs give several files, told apart by their process id.
+pub fn record(command: &[String], output: &Path, mut options: Options) -> Result<Recording> {
+    let output = std::path::absolute(output).context("the output path")?;
+    let directory = output.parent().unwrap_or(Path::new("/"));
+    if !directory.is_dir() {
+        anyhow::bail!(
+            "{}: no such directory; make it, or choose another place with -o",
+            directory.display()
+        );
+    }
+    let library = agent_library::unpack()?;
+    let status_file = tempfile::NamedTempFile::new().context("a temporary file")?;
+    options.out = with_process_id(&output);
+    options.command = command.to_vec();
+    options.status = Some(status_file.path().to_path_buf());
+    let status = run(command, &library, &options)?;
+
+    let mut lines: Vec<String> = fs::read_to_string(status_file.path())
+        .unwrap_or_default()
+        .lines()
+        .map(str::to_string)
+        .collect();
+    lines.sort();
+    let mut recording = Recording {
+        status,
+        traces: Vec::new(),
+        empty: Vec::new(),
+        interrupted: 0,
+    };
+    let closed: Vec<PathBuf> = lines
+        .iter()
+        .filter_map(|line| line.split('\t').next().map(PathBuf::from))
+        .collect();
+    for line in &lines {
+        let mut parts = line.split('\t');
+        let (Some(path), Some(_), error) = (parts.next(), parts.next(), parts.next().unwrap_or_default()) else {
+            continue;
+        };
+        take(&mut recording, Path::new(path), error);
+    }
+    for left in unclosed(&options.out, &closed) {
+        recording.interrupted += 1;
+        take(&mut recording, &left, "");
+    }
+    if let [only] = recording.traces.as_mut_slice()
+        && !output.to_string_lossy().contains("%p")
+        && fs::rename(&only.path, &output).is_ok()
+    {
+        only.path = output;
+    }
+    Ok(recording)
+}
+
+/// `t.ravel` is `t-%p.ravel` while it is written.
+fn with_process_id(output: &Path) -> PathBuf {
+    if output.to_string_lossy().contains("%p") {
+        return output.to_path_buf();
+    }
+    let stem = output.file_stem().unwrap_or(OsStr::new("trace")).to_string_lossy();
+    let extension = output.extension().unwrap_or(OsStr::new("ravel")).to_string_lossy();
+    output.with_file_name(format!("{stem}-%p.{extension}"))
+}
+
+/// Traces of this recording that no JVM has closed.
+fn unclosed(pattern: &Path, closed: &[PathBuf]) -> Vec<PathBuf> {
+    let name = pattern.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some((before, after)) = name.split_once("%p") else {
+        return Vec::new();
+    };
+    let Some(entries) = pattern.parent().and_then(|directory| fs::read_dir(directory).ok()) else {
+        return Vec::new();
+    };
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let id = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            id.is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()))
+                && !closed.contains(path)
+        })
+        .filter(|path| started_here(path))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Only files younger than this process are this recording's.
+fn started_here(path: &Path) -> bool {
+    let started = fs::metadata("/proc/self").and_then(|own| own.modified());
+    match (fs::metadata(path).and_then(|found| found.modified()), started) {
+        (Ok(modified), Ok(started)) => modified >= started,
+        _ => false,
+    }
+}
+
+fn take(recording: &mut Recording, path: &Path, error: &str) {
+    match look(path) {
+        Ok((trace, application)) if application > 0 && trace.events > 0 => {
+            let mut trace = trace;
+            if !error.is_empty() {
+                trace.remarks.push(format!("the trace is incomplete: {error}"));
+            }
+            recording.traces.push(trace);
+        }
+        Ok((trace, application)) => {
+            let reason = if application == 0 {
+                "no application class was loaded"
+            } else {
+                "its application classes did nothing that is recorded"
+            };
+            let reason = if error.is_empty() { reason } else { error };
+            recording.empty.push(format!("{reason} ({})", trace.classes));
+            let _ = fs::remove_file(path);
+        }
+        Err(problem) => recording.empty.push(if error.is_empty() {
+            format!("{problem:#}")
+        } else {
+            error.to_string()
+        }),
+    }
+}
+
+/// Reads a trace through for its figures.
+fn look(path: &Path) -> Result<(RecordedTrace, u64)> {
+    let mut reader = Reader::open(path, ReadOptions::default())?;
+    let (mut events, mut seen) = (0, Vec::<bool>::new());
+    let mut touched: Vec<u64> = Vec::new();
+    let mut shared = 0;
+    while let Some(event) = reader.next_event()? {
+        events += 1;
+        let thread = event.thread.index();
+        if !matches!(event.op, Op::Begin | Op::End { .. }) {
+            if seen.len() <= thread {
+                seen.resize(thread + 1, false);
+            }
+            seen[thread] = true;
+        }
+        if let Some(location) = event.op.location() {
+            if touched.len() <= location.index() {
+                touched.resize(location.index() + 1, 0);
+            }
+            let cell = &mut touched[location.index()];
+            let me = thread as u64 + 1;
+            if *cell == 0 {
+                *cell = me;
+            } else if *cell != me && *cell != u64::MAX {
+                *cell = u64::MAX;
+                shared += 1;
+            }
+        }
+    }
+    let footer = reader.footer().cloned().unwrap_or_default();
+    let total = |list: &[(String, u64)]| list.iter().map(|(_, count)| count).sum::<u64>();
+    let reasons = |list: &[(String, u64)]| {
+        let words: Vec<String> = list.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        if words.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", words.join(", "))
+        }
+    };
+    let classes = format!(
+        "{} classes instrumented, {} skipped{}, {} failed{}",
+        footer.classes_instrumented,
+        total(&footer.classes_skipped),
+        reasons(&footer.classes_skipped),
+        total(&footer.classes_failed),
+        reasons(&footer.classes_failed),
+    );
+    let mut remarks: Vec<String> = reader.warnings().iter().map(ToString::to_string).collect();
+    if !footer.methods_left_alone.is_empty() {
+        remarks.push(format!("methods left alone:{}", reasons(&footer.methods_left_alone)));
+    }
+    if footer.ended.as_str() != "exit" {
+        remarks.push(format!("the recording ended early: {}", footer.ended.as_str()));
+    }
+    if footer.back_pressure_nanos > 10_000_000 {
+        remarks.push(format!(
+            "threads waited {} ms for the writer",
+            footer.back_pressure_nanos / 1_000_000
+        ));
+    }
+    let application = footer
+        .counts
+        .iter()
+        .find(|(name, _)| name == "application classes")
+        .map_or(events.min(1), |(_, count)| *count);
+    let trace = RecordedTrace {
+        path: path.to_path_buf(),
+        bytes: reader.file_size(),
+        events,
+        threads: seen.iter().filter(|seen| **seen).count(),
+        shared,
+        classes,
+        remarks,
+    };
+    Ok((trace, application))
+}
+
+/// Starts the command with the agent and waits for it. Ctrl-C reaches it through the terminal; Ravel waits and reports.
+fn run(command: &[String], library: &Path, options: &Options) -> Result<ExitStatus> {
+    let (program, arguments) = command.split_first().context("no command: put it after --")?;
+    let agent = format!("-agentpath:{}={}", library.display(), options.encode());
+    let mut child = Command::new(program);
+    if is_java(program) {
+        // No message about picked-up options, and no agent in JVMs that the program itself starts by other means.
+        child.arg(&agent);
+    } else {
+        let own = std::env::var("JAVA_TOOL_OPTIONS").unwrap_or_default();
+        child.env(
+            "JAVA_TOOL_OPTIONS",
+            if own.is_empty() {
+                agent
+            } else {
+                format!("{own} {agent}")
+            },
+        );
+    }
+    child.args(arguments);
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let mut handlers = Vec::new();
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        handlers.extend(signal_hook::flag::register(signal, Arc::clone(&interrupted)));
+    }
+    let mut child = child.spawn().with_context(|| format!("cannot start {program}"))?;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if interrupted.swap(false, Ordering::SeqCst) {
+            // A signal to Ravel alone goes on to the program, as it would without Ravel.
+            let _ = Command::new("kill").arg("-TERM").arg(child.id().to_string()).status();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    };
+    handlers.into_iter().for_each(|handler| {
+        signal_hook::low_level::unregister(handler);
+    });
+    Ok(status)
+}
+
+fn is_java(program: &str) -> bool {
+    Path::new(program)
+        .file_name()
+        .is_some_and(|name| name == "java" || name == "java.exe")
+}
