@@ -5,7 +5,7 @@
 
 use crate::code::{Code, ExceptionEntry, MAX_CODE};
 use crate::error::{ErrorKind, Result};
-use crate::instruction::{Instructions, Operand, falls_through, switch_padding};
+use crate::instruction::{Instruction, Instructions, Operand, falls_through, switch_padding};
 use crate::opcode as op;
 use crate::pool::ConstantPool;
 use crate::relocate;
@@ -195,8 +195,8 @@ impl CodeEditor {
         let mut insertions = self.insertions.clone();
         // Stable: equal places keep their order.
         insertions.sort_by_key(|insertion| (insertion.pc, insertion.place));
-        let map = self.layout(code, &insertions)?;
-        let mut new_code = self.emit(code, &insertions, &map)?;
+        let (map, jumps) = self.layout(code, &insertions)?;
+        let mut new_code = self.emit(code, &insertions, &jumps, &map)?;
 
         let label = |pc: u32| {
             map.label(pc)
@@ -251,8 +251,8 @@ impl CodeEditor {
             .unwrap_or_default()
     }
 
-    /// Decides where everything goes.
-    fn layout(&self, code: &Code, insertions: &[Insertion]) -> Result<PcMap> {
+    /// Decides where everything goes; also returns the positions of the branches and switches, which change.
+    fn layout(&self, code: &Code, insertions: &[Insertion]) -> Result<(PcMap, Vec<u32>)> {
         let length = code.code.len();
         let mut labels = Vec::with_capacity(length + 1);
         let mut instructions = Vec::with_capacity(length + 1);
@@ -266,9 +266,14 @@ impl CodeEditor {
         };
         let mut pending = Pending { rest: insertions };
         let mut at = self.entry.len();
-        for instruction in code.instructions() {
+        let mut jumps = Vec::new();
+        let mut steps = code.instructions();
+        while let Some(instruction) = steps.step() {
             let instruction = instruction?;
             let pc = instruction.pc;
+            if instruction.is_jump() {
+                jumps.push(pc);
+            }
             let here = pending.take(pc, code.offset)?;
             let label = at;
             at += here
@@ -284,13 +289,10 @@ impl CodeEditor {
                     );
                 }
                 Some(replacement) => at += replacement.len as usize,
-                None => {
-                    let old = instruction.len as usize;
-                    at += match instruction.operand {
-                        Operand::Switch(_) => old - switch_padding(pc as usize) + switch_padding(at),
-                        _ => old,
-                    };
+                None if instruction.is_switch() => {
+                    at += instruction.len as usize - switch_padding(pc as usize) + switch_padding(at);
                 }
+                None => at += instruction.len as usize,
             }
             if self.goes_on(instruction.opcode, &here)? {
                 at += here.after.iter().map(|insertion| insertion.len as usize).sum::<usize>();
@@ -303,7 +305,7 @@ impl CodeEditor {
         if at > MAX_CODE {
             return Err(ErrorKind::CodeTooLarge(at).at(code.offset));
         }
-        Ok(PcMap { labels, instructions })
+        Ok((PcMap { labels, instructions }, jumps))
     }
 
     /// Whether execution goes on after an instruction, as replaced.
@@ -319,67 +321,31 @@ impl CodeEditor {
     }
 
     /// Writes the moved and inserted instructions, catch-all handlers not included.
-    fn emit(&self, code: &Code, insertions: &[Insertion], map: &PcMap) -> Result<Vec<u8>> {
+    fn emit(&self, code: &Code, insertions: &[Insertion], jumps: &[u32], map: &PcMap) -> Result<Vec<u8>> {
         let handlers: usize = self.catch_alls.iter().map(|catch_all| catch_all.handler.len()).sum();
         let mut out = Vec::with_capacity(code.code.len() + self.entry.len() + self.bytes.len() + handlers + 8);
         out.extend_from_slice(&self.entry);
         let mut pending = Pending { rest: insertions };
-        for instruction in code.instructions() {
-            let instruction = instruction?;
-            let pc = instruction.pc;
+        let mut jumps = jumps.iter().copied().peekable();
+        // Between the places where something happens the code is copied as it is.
+        let mut copied = 0;
+        loop {
+            let insertion = pending.rest.first().map(|insertion| insertion.pc);
+            let Some(pc) = [insertion, jumps.peek().copied()].into_iter().flatten().min() else {
+                break;
+            };
+            out.extend_from_slice(code.code.get(copied..pc as usize).unwrap_or_default());
+            let decoded = Instructions::starting(&code.code, pc, code.offset).next();
+            let Some(instruction) = decoded.transpose()? else { break };
+            copied = instruction.next_pc() as usize;
+            jumps.next_if_eq(&pc);
             let here = pending.take(pc, code.offset)?;
             for insertion in here.before {
                 out.extend_from_slice(self.bytes_of(insertion));
             }
-            let start = out.len();
-            let offset_to = |target: u32| match map.label(target) {
-                Some(new) => Ok(i64::from(new) - start as i64),
-                None => Err(ErrorKind::BadBranch {
-                    pc,
-                    target: i64::from(target),
-                }
-                .at(code.offset + pc as usize)),
-            };
-            match (here.instead, instruction.operand) {
-                (Some(replacement), _) => out.extend_from_slice(self.bytes_of(replacement)),
-                (None, Operand::Branch(target)) => {
-                    let offset = offset_to(target)?;
-                    out.push(instruction.opcode);
-                    if matches!(instruction.opcode, op::GOTO_W | op::JSR_W) {
-                        // The new code is shorter than 64 KB, so four bytes suffice.
-                        out.extend_from_slice(&(offset as i32).to_be_bytes());
-                    } else {
-                        let offset = i16::try_from(offset)
-                            .map_err(|_| ErrorKind::BranchOutOfRange(pc).at(code.offset + pc as usize))?;
-                        out.extend_from_slice(&offset.to_be_bytes());
-                    }
-                }
-                (None, Operand::Switch(switch)) => {
-                    out.push(instruction.opcode);
-                    out.extend((0..switch_padding(start)).map(|_| 0));
-                    let mut word = |value: i32| out.extend_from_slice(&value.to_be_bytes());
-                    word(offset_to(switch.default_target())? as i32);
-                    match switch.low() {
-                        Some(low) => {
-                            word(low);
-                            word(low.wrapping_add(switch.len() as i32).wrapping_sub(1));
-                            for (_, target) in switch.cases() {
-                                word(offset_to(target)? as i32);
-                            }
-                        }
-                        None => {
-                            word(switch.len() as i32);
-                            for (key, target) in switch.cases() {
-                                word(key);
-                                word(offset_to(target)? as i32);
-                            }
-                        }
-                    }
-                }
-                (None, _) => {
-                    let old = pc as usize..(pc + instruction.len) as usize;
-                    out.extend_from_slice(code.code.get(old).unwrap_or_default());
-                }
+            match here.instead {
+                Some(replacement) => out.extend_from_slice(self.bytes_of(replacement)),
+                None => put_moved(&mut out, code, &instruction, map)?,
             }
             if self.goes_on(instruction.opcode, &here)? {
                 for insertion in here.after {
@@ -387,8 +353,62 @@ impl CodeEditor {
                 }
             }
         }
+        out.extend_from_slice(code.code.get(copied..).unwrap_or_default());
         Ok(out)
     }
+}
+
+/// Writes an instruction at its new place.
+fn put_moved(out: &mut Vec<u8>, code: &Code, instruction: &Instruction<'_>, map: &PcMap) -> Result<()> {
+    let pc = instruction.pc;
+    let start = out.len();
+    let here = code.offset + pc as usize;
+    let offset_to = |target: u32| match map.label(target) {
+        // The new code is shorter than 64 KB.
+        Some(new) => Ok(new as i32 - start as i32),
+        None => Err(ErrorKind::BadBranch {
+            pc,
+            target: i64::from(target),
+        }
+        .at(here)),
+    };
+    match instruction.operand {
+        Operand::Branch(target) => {
+            let offset = offset_to(target)?;
+            out.push(instruction.opcode);
+            if matches!(instruction.opcode, op::GOTO_W | op::JSR_W) {
+                out.extend_from_slice(&offset.to_be_bytes());
+            } else {
+                let offset = i16::try_from(offset).map_err(|_| ErrorKind::BranchOutOfRange(pc).at(here))?;
+                out.extend_from_slice(&offset.to_be_bytes());
+            }
+        }
+        Operand::Switch(switch) => {
+            out.push(instruction.opcode);
+            out.resize(out.len() + switch_padding(start), 0);
+            let mut word = |value: i32| out.extend_from_slice(&value.to_be_bytes());
+            word(offset_to(switch.default_target())?);
+            match switch.low() {
+                Some(low) => {
+                    word(low);
+                    word(low.wrapping_add(switch.len() as i32).wrapping_sub(1));
+                }
+                None => word(switch.len() as i32),
+            }
+            for (key, target) in switch.cases() {
+                if switch.low().is_none() {
+                    word(key);
+                }
+                word(offset_to(target)?);
+            }
+        }
+        _ => out.extend_from_slice(
+            code.code
+                .get(pc as usize..instruction.next_pc() as usize)
+                .unwrap_or_default(),
+        ),
+    }
+    Ok(())
 }
 
 /// The insertions not yet placed, in order of position.
@@ -406,10 +426,16 @@ struct Here<'a> {
 impl<'a> Pending<'a> {
     /// Takes what belongs to the instruction at `pc`; anything earlier was in the middle of an instruction.
     fn take(&mut self, pc: u32, offset: usize) -> Result<Here<'a>> {
-        if let Some(first) = self.rest.first()
-            && first.pc < pc
-        {
-            return Err(ErrorKind::NotAnInstruction(first.pc).at(offset));
+        match self.rest.first() {
+            Some(first) if first.pc == pc => {}
+            Some(first) if first.pc < pc => return Err(ErrorKind::NotAnInstruction(first.pc).at(offset)),
+            _ => {
+                return Ok(Here {
+                    before: &[],
+                    instead: None,
+                    after: &[],
+                });
+            }
         }
         let before = self.run(pc, Place::Before);
         let instead = self.run(pc, Place::Instead).last();

@@ -180,6 +180,23 @@ impl<'a> Instructions<'a> {
         }
     }
 
+    /// The next instruction, without its operands; much cheaper than decoding it.
+    pub(crate) fn step(&mut self) -> Option<Result<Step>> {
+        let pc = self.pc;
+        let opcode = *self.code.get(pc)?;
+        let len = op::fixed_length(opcode);
+        if len > 0 && pc + len as usize <= self.code.len() {
+            self.pc += len as usize;
+            return Some(Ok(Step {
+                pc: pc as u32,
+                opcode,
+                len,
+            }));
+        }
+        let decoded = self.next()?;
+        Some(decoded.map(|Instruction { pc, opcode, len, .. }| Step { pc, opcode, len }))
+    }
+
     fn decode(&self) -> Result<Instruction<'a>> {
         let pc = self.pc as u32;
         let start = self.base + self.pc;
@@ -276,6 +293,27 @@ impl<'a> Iterator for Instructions<'a> {
             Err(_) => self.pc = self.code.len(),
         }
         Some(decoded)
+    }
+}
+
+/// Where an instruction lies.
+pub(crate) struct Step {
+    pub pc: u32,
+    pub opcode: u8,
+    pub len: u32,
+}
+
+impl Step {
+    /// Whether its operands depend on where it lies.
+    #[inline]
+    pub fn is_jump(&self) -> bool {
+        matches!(self.opcode, op::IFEQ..=op::JSR | op::TABLESWITCH | op::LOOKUPSWITCH | op::IFNULL..=op::JSR_W)
+    }
+
+    /// Whether its length depends on where it lies.
+    #[inline]
+    pub fn is_switch(&self) -> bool {
+        matches!(self.opcode, op::TABLESWITCH | op::LOOKUPSWITCH)
     }
 }
 

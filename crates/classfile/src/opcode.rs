@@ -31,6 +31,36 @@ pub(crate) fn layout(opcode: u8) -> Option<Layout> {
     LAYOUTS.get(usize::from(opcode)).copied()
 }
 
+impl Layout {
+    /// The length of an instruction with this layout, opcode included; 0 if it depends on the bytes.
+    const fn length(self) -> u8 {
+        match self {
+            Layout::Plain | Layout::ShortLocal => 1,
+            Layout::Byte | Layout::Constant1 | Layout::Local | Layout::NewArray => 2,
+            Layout::Short | Layout::Constant2 | Layout::Increment | Layout::Branch2 => 3,
+            Layout::Field | Layout::Method | Layout::Class => 3,
+            Layout::MultiArray => 4,
+            Layout::Branch4 | Layout::Interface | Layout::Dynamic => 5,
+            Layout::TableSwitch | Layout::LookupSwitch | Layout::Wide => 0,
+        }
+    }
+}
+
+/// The length of an instruction by its opcode; 0 if it depends on the bytes or the byte is no opcode.
+#[inline]
+pub(crate) fn fixed_length(opcode: u8) -> u32 {
+    const LENGTHS: [u8; 256] = {
+        let mut lengths = [0; 256];
+        let mut opcode = 0;
+        while opcode < LAYOUTS.len() {
+            lengths[opcode] = LAYOUTS[opcode].length();
+            opcode += 1;
+        }
+        lengths
+    };
+    u32::from(LENGTHS[usize::from(opcode)])
+}
+
 /// The name of an opcode as in the JVM specification; none if the byte is no opcode.
 pub fn mnemonic(opcode: u8) -> Option<&'static str> {
     MNEMONICS.get(usize::from(opcode)).copied()
