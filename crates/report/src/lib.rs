@@ -78,9 +78,17 @@ pub struct Notes {
 
 /// The report in one format.
 pub fn render(report: &Report, format: Format, options: &Options<'_>) -> String {
+    if format == Format::Json {
+        return json::render(report);
+    }
+    let report = &Report {
+        version: report.version,
+        program: report.program.clone(),
+        summary: report.summary,
+        findings: report.findings.iter().map(words::told).collect(),
+    };
     match format {
-        Format::Text => text::render(report, options),
-        Format::Json => json::render(report),
+        Format::Text | Format::Json => text::render(report, options),
         Format::Junit => junit::render(report, options),
         Format::Github => github::render(report, options),
         Format::Sarif => sarif::render(report, options),

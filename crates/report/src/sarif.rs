@@ -204,7 +204,12 @@ fn related(finding: &Finding, options: &Options<'_>) -> Vec<Value> {
 }
 
 fn deed(step: &Step) -> String {
-    format!("{} {}{}", step.thread, words::step_does(step), words::locks_held(step))
+    format!(
+        "{} {}{}",
+        words::who(step),
+        words::step_does(step),
+        words::locks_held(step)
+    )
 }
 
 fn flow_step(finding: &Finding, index: usize, step: &Step, options: &Options<'_>) -> Option<Value> {
@@ -222,7 +227,7 @@ fn flow_step(finding: &Finding, index: usize, step: &Step, options: &Options<'_>
 
 fn stack(index: usize, step: &Step, options: &Options<'_>) -> Option<Value> {
     let frames: Vec<Value> = step.stack.iter().map(|f| frame(f, options)).collect();
-    let text = format!("{} at step {}", step.thread, index + 1);
+    let text = format!("{} at step {}", words::who(step), index + 1);
     (!frames.is_empty()).then(|| json!({ "message": { "text": text }, "frames": frames }))
 }
 

@@ -131,9 +131,24 @@ pub fn method(qualified: &str) -> String {
     }
 }
 
-/// The method of a step, with its class: `Stock.count()`.
+/// The method of a step, with its class: `Stock.count()`; empty for a trace that knows no methods.
 pub fn step_method(step: &Step) -> String {
-    method(&format!("{}.{}", step.class, step.method))
+    match (step.class.is_empty(), step.method.is_empty()) {
+        (true, _) => method(&step.method),
+        (false, true) => simple_class(&step.class).to_owned(),
+        (false, false) => method(&format!("{}.{}", step.class, step.method)),
+    }
+}
+
+/// Where a step happens, as in ` at Stock.java:14 in Stock.count()`; empty if nothing is known.
+pub fn at(step: &Step) -> String {
+    let (place, method) = (place(step), step_method(step));
+    match (place.is_empty(), method.is_empty()) {
+        (true, true) => String::new(),
+        (false, true) => format!(" at {place}"),
+        (true, false) => format!(" in {method}"),
+        (false, false) => format!(" at {place} in {method}"),
+    }
 }
 
 fn parameters(descriptor: &str) -> Option<Vec<String>> {
@@ -194,7 +209,17 @@ pub fn step_does(step: &Step) -> String {
 
 /// A step as a short order, as in `read items`.
 pub fn step_op(step: &Step) -> String {
-    with_object(&step.op, step)
+    let order = if step.op == "block" { "wait for" } else { &step.op };
+    with_object(order, step)
+}
+
+/// Who does a step: its thread, or nobody in particular for what was found without a run.
+pub fn who(step: &Step) -> &str {
+    if step.thread.is_empty() {
+        "a thread"
+    } else {
+        &step.thread
+    }
 }
 
 fn with_object(verb: &str, step: &Step) -> String {
@@ -225,16 +250,18 @@ pub fn lock_name(lock: &str) -> &str {
     simple_class(lock)
 }
 
-/// The locks held beside the one that the step itself is about, as in `holding Stock, Log`; none if there are none.
+/// The locks held beside the one that the step itself takes or gives up, as in `holding Stock, Log`; none if there are
+/// none.
 pub fn holding(step: &Step) -> Option<String> {
-    let own = lock_of(step);
-    let names: Vec<&str> = step
-        .locks
-        .iter()
-        .map(String::as_str)
-        .filter(|l| Some(*l) != own)
-        .map(lock_name)
-        .collect();
+    let mut names: Vec<&str> = step.locks.iter().map(String::as_str).collect();
+    // One lock, not all of that name: two objects of one class are two locks. A blocked step does not hold its lock.
+    if step.op != "block"
+        && let Some(own) = lock_of(step)
+        && let Some(at) = names.iter().rposition(|name| *name == own)
+    {
+        names.remove(at);
+    }
+    let names: Vec<&str> = names.into_iter().map(lock_name).collect();
     (!names.is_empty()).then(|| format!("holding {}", names.join(", ")))
 }
 
@@ -252,13 +279,22 @@ pub fn is_access(step: &Step) -> bool {
     matches!(step.op.as_str(), "read" | "write" | "update")
 }
 
-/// `Stock.java:14`, `Stock.java`, or the class if the file is not known.
+/// A step as a sentence: `t1 reads items at Stock.java:14 in Stock.count(), no lock held`.
+pub fn step_told(step: &Step) -> String {
+    format!("{} {}{}{}", who(step), step_does(step), at(step), locks_held(step))
+}
+
+/// `Stock.java:14`, `Stock.java`, or the class if the file is not known; empty if nothing is.
 pub fn place(step: &Step) -> String {
-    match (step.file.is_empty(), step.line) {
-        (false, 0) => step.file.clone(),
-        (false, line) => format!("{}:{line}", step.file),
-        (true, 0) => simple_class(&step.class).to_owned(),
-        (true, line) => format!("{}:{line}", simple_class(&step.class)),
+    let name = if step.file.is_empty() {
+        simple_class(&step.class)
+    } else {
+        &step.file
+    };
+    match (name.is_empty(), step.line) {
+        (_, 0) => name.to_owned(),
+        (true, line) => format!("line {line}"),
+        (false, line) => format!("{name}:{line}"),
     }
 }
 
@@ -302,6 +338,29 @@ pub fn order_heading(finding: &Finding) -> &'static str {
         (_, Rule::LockOrder) => "the order that locks up",
         _ => "the order that breaks it",
     }
+}
+
+/// The finding as it is told to people: in a circle of locks, the last acquire of each thread is the one that blocks.
+pub fn told(finding: &Finding) -> Finding {
+    let mut told = finding.clone();
+    told.candidates.clear();
+    if told.rule != Rule::LockOrder {
+        return told;
+    }
+    let is_acquire = |s: &Step| s.op == "acquire";
+    for at in 0..told.steps.len() {
+        let thread = told.steps[at].thread.clone();
+        let others = |range: &[Step]| range.iter().any(|s| is_acquire(s) && s.thread == thread);
+        let blocks = is_acquire(&told.steps[at]) && others(&told.steps[..at]) && !others(&told.steps[at + 1..]);
+        if blocks {
+            let step = &mut told.steps[at];
+            if let Some(own) = step.locks.iter().rposition(|l| *l == step.variable) {
+                step.locks.remove(own);
+            }
+            step.op = "block".to_owned();
+        }
+    }
+    told
 }
 
 /// The step where a reader should look first: the decisive one, else the first that has a line, else the first.

@@ -165,16 +165,16 @@ fn a_reader_can_open_step_and_filter() {
     assert_eq!(seen["lazy"], true, "details are made when they are opened");
     assert_eq!(
         seen["last"],
-        "Step 4 of 4: t1 reads items, holding Stock@1, at Stock.java:13."
+        "Step 4 of 4: t1 reads items at Stock.java:13 in Stock.remove(int), holding Stock@1."
     );
     assert_eq!(
         seen["step1"],
-        "Step 1 of 4: t1 reads items, holding Stock@1, at Stock.java:9."
+        "Step 1 of 4: t1 reads items at Stock.java:9 in Stock.count(), holding Stock@1."
     );
     assert_eq!(seen["later1"], 3, "steps to come are dimmed");
     assert_eq!(
         seen["step3"],
-        "Step 3 of 4: t2 writes items, holding Stock@1, at Stock.java:16. This is the decisive step."
+        "Step 3 of 4: t2 writes items at Stock.java:16 in Stock.remove(int), holding Stock@1. This is the decisive step."
     );
     assert_eq!(seen["line"], "16", "the source follows the slider");
     assert_eq!(

@@ -104,7 +104,7 @@
       const index = order.steps[at];
       const step = finding.steps[index];
       const decisive = order.broken && index === finding.decisive;
-      said.textContent = `Step ${at + 1} of ${order.steps.length}: ${step.does}, at ${step.place}` +
+      said.textContent = `Step ${at + 1} of ${order.steps.length}: ${step.does}` +
         (decisive ? ". This is the decisive step." : ".");
       slider.setAttribute("aria-valuetext", said.textContent);
       sources.mark(step);
@@ -269,7 +269,7 @@
 
   function steps(finding) {
     return element("ol", { class: "steps" }, ...finding.steps.map((step, index) => {
-      const text = `${step.does}, at ${step.place} in ${step.method}`;
+      const text = step.does;
       const item = element("li", index === finding.decisive ? { class: "decisive" } : {});
       if (step.stack.length) item.append(element("details", {}, element("summary", {}, text), element("pre", {}, step.stack.join("\n"))));
       else item.append(element("span", {}, text));

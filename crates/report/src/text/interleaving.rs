@@ -87,7 +87,9 @@ fn cell(step: &Step, lane: usize, is_decisive: bool, ellipsis: &str) -> Vec<(Str
     let place = clean(&words::place(step));
     let look = is_decisive.then_some(Look::Bad);
     let mut rows = Vec::new();
-    if width(&does) + 2 + width(&place) <= lane {
+    if place.is_empty() {
+        rows.push((cut(&does, lane, ellipsis), look));
+    } else if width(&does) + 2 + width(&place) <= lane {
         let gap = lane - width(&does) - width(&place);
         rows.push((format!("{does}{}{place}", " ".repeat(gap)), look));
     } else {
@@ -118,7 +120,11 @@ fn list(finding: &Finding, threads: &[&str], number: usize, style: &Style, colum
         let is_decisive = decisive == Some(index);
         let thread = pad(&cut(&clean(&step.thread), widest, glyphs.ellipsis), widest);
         let holding = words::holding(step).map(|h| format!(", {h}")).unwrap_or_default();
-        let deed = format!("{}, {}{holding}", words::step_op(step), words::place(step));
+        let place = Some(words::place(step))
+            .filter(|p| !p.is_empty())
+            .map(|p| format!(", {p}"))
+            .unwrap_or_default();
+        let deed = format!("{}{place}{holding}", words::step_op(step));
         let room = columns.saturating_sub(number + 7 + widest);
         for (row, line) in wrap(&clean(&deed), room).into_iter().enumerate() {
             let line = paint_some(style, is_decisive.then_some(Look::Bad), &line);

@@ -41,6 +41,7 @@ pub fn summary_rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str
 
 /// One finding, for `ravel replay` and formats that embed text.
 pub fn render_finding(finding: &Finding, options: &Options<'_>) -> String {
+    let finding = &words::told(finding);
     let columns = columns(options);
     let style = Style::new(options.color, options.unicode);
     let mut lines = head(finding, &style, columns);

@@ -71,7 +71,7 @@ fn labels(place: &Place<'_>) -> Vec<String> {
     for (number, step) in &place.labels {
         let deed = clean(&format!(
             "{} {}{}",
-            step.thread,
+            words::who(step),
             words::step_does(step),
             words::locks_held(step)
         ));
@@ -89,8 +89,13 @@ fn labels(place: &Place<'_>) -> Vec<String> {
 fn bare(out: &mut Vec<String>, places: &[Place<'_>], style: &Style, columns: usize) {
     for place in places {
         let arrow = style.glyphs.arrow;
-        let method = words::step_method(place.step);
-        let head = clean(&format!("{} in {method}", words::place(place.step)));
+        let head = words::at(place.step);
+        let head = clean(head.strip_prefix(" at ").unwrap_or(head.trim_start()));
+        let head = if head.is_empty() {
+            "place unknown".to_owned()
+        } else {
+            head
+        };
         let head = fit(&head, columns.saturating_sub(width(arrow) + 3), style.glyphs.ellipsis);
         out.push(format!(
             "  {} {}",

@@ -10,13 +10,14 @@ use ravel_analysis::finding::Report;
 use ravel_report::SourceFinder;
 
 /// The reports that every format is tried on.
-pub const REPORTS: [&str; 7] = [
+pub const REPORTS: [&str; 8] = [
     "data-race",
     "atomicity",
     "atomic-set",
     "lock-order",
     "suspected",
     "empty",
+    "imported",
     "mixed",
 ];
 
