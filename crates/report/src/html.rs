@@ -26,7 +26,13 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     };
     let summary: String = text::summary_rows(report, options)
         .iter()
-        .map(|(name, text)| format!("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(text)))
+        .map(|(name, text)| {
+            format!(
+                "<dt>{}</dt><dd>{}</dd>\n",
+                escape(name),
+                escape(&text.replace("see them with --all", "tick “held back too” to see them"))
+            )
+        })
         .collect();
     let plain_options = Options {
         color: false,

@@ -199,6 +199,32 @@ fn a_reader_can_open_step_and_filter() {
 }
 
 #[test]
+fn a_deadlock_shows_who_waits_for_whom() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let page = render(&common::report("lock-order"), Format::Html, &Options::new(&sources));
+    let seen = drive(
+        &chromium,
+        &page,
+        "const row = document.querySelector('.finding'); row.dispatchEvent(new Event('toggle'));\
+         return { open: row.open, arrows: [...row.querySelectorAll('svg g:not(.step) text')].map((t) => t.textContent),\
+           locks: row.querySelectorAll('svg .lock').length, orders: row.querySelectorAll('.order').length,\
+           held: document.querySelector('.check').checkVisibility() };",
+    );
+    assert_eq!(seen["open"], true, "the only finding is open");
+    assert_eq!(
+        seen["arrows"],
+        serde_json::json!(["waits for transfer-2", "waits for transfer-1"])
+    );
+    assert_eq!(seen["locks"], 2, "each thread keeps its first lock to the end");
+    assert_eq!(seen["orders"], 0, "a deadlock has no serial order to compare with");
+    assert_eq!(
+        seen["held"], false,
+        "nothing is held back, so nothing offers to show it"
+    );
+}
+
+#[test]
 fn hostile_text_stays_text() {
     let Some(chromium) = chromium() else { return };
     let sources = common::sources();

@@ -53,7 +53,7 @@
     add("Forced run", finding.outcome, "outcome");
     add("Fix", finding.help, "fix");
     add("Expected as one step", finding.units.join("; "));
-    add("Variables", finding.variables.join(", "));
+    add(finding.rule === "lock-order" ? "Locks" : "Variables", finding.variables.join(", "));
     add("Pattern", finding.patterns.join(", "));
     add("Found by", finding.analyses.join(", "));
     const reached = ladder.indexOf(finding.evidence);
@@ -185,12 +185,14 @@
   }
 
   // A span ends where its thread is seen without the lock, or another thread with it: then it was given up in between.
+  // In a circle of locks nothing is given up, and two locks may bear one name.
   function lockSpans(finding, steps) {
     const spans = [];
     const open = new Map();
     steps.forEach((step, row) => {
       for (const [key, span] of [...open]) {
-        if ((span.thread === step.thread) !== step.locks.includes(span.lock)) open.delete(key);
+        const own = span.thread === step.thread;
+        if (own ? !step.locks.includes(span.lock) : finding.rule !== "lock-order" && step.locks.includes(span.lock)) open.delete(key);
       }
       step.locks.forEach((lock, column) => {
         const key = JSON.stringify([step.thread, lock]);
