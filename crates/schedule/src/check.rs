@@ -38,6 +38,7 @@ pub fn check(image: &Image, goal: &Goal, schedule: &Schedule) -> Result<(), Chec
         turns.push((ThreadId::from(thread), segment.until));
     }
     let mut walk = Walk::new(image, &target, Keep::BeforeFirst);
+    walk.go_on()?;
     for (thread, until) in turns {
         walk.turn(thread.0, until)?;
     }
@@ -95,27 +96,39 @@ struct Walk<'a> {
     keep: Keep,
     /// Pattern events that have happened.
     reached: usize,
-    /// Threads between the two halves of an operation.
-    waits_inside: Vec<u32>,
+    /// Threads whose next step happens by itself: not yet begun, or between the two halves of an operation.
+    by_itself: Vec<u32>,
 }
 
 impl<'a> Walk<'a> {
     fn new(image: &'a Image, target: &'a Target, keep: Keep) -> Self {
-        Walk {
+        let mut walk = Walk {
             image,
             target,
             machine: Machine::new(image, &target.own),
             keep,
             reached: 0,
-            waits_inside: Vec::new(),
+            by_itself: Vec::new(),
+        };
+        for thread in 0..image.thread_count() as u32 {
+            walk.note(thread);
+        }
+        walk
+    }
+
+    /// Notes whether a thread's next step happens by itself.
+    fn note(&mut self, thread: u32) {
+        self.by_itself.retain(|&t| t != thread);
+        if self.machine.next(thread).is_some_and(|s| self.image.is_by_itself(s)) {
+            self.by_itself.push(thread);
         }
     }
 
     /// One turn: everything of the thread up to a position.
     fn turn(&mut self, thread: u32, until: u32) -> Result<(), Broken> {
         while let Some(step) = self.machine.next(thread).filter(|&s| self.image.position(s) <= until) {
-            // A second half that is still waiting goes on by itself, later; only going past it would be wrong.
-            if self.waits_inside.contains(&thread) && self.image.position(step) == until {
+            // A second half that still waits goes on by itself, later; only going past it would be wrong.
+            if self.by_itself.contains(&thread) && self.image.position(step) == until {
                 return Ok(());
             }
             self.step(thread)?;
@@ -124,10 +137,10 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Second halves of operations that have become possible.
+    /// What happens by itself and has become possible.
     fn go_on(&mut self) -> Result<(), Broken> {
         let mut place = 0;
-        while let Some(&thread) = self.waits_inside.get(place) {
+        while let Some(&thread) = self.by_itself.get(place) {
             let pattern = self
                 .machine
                 .next(thread)
@@ -151,7 +164,9 @@ impl<'a> Walk<'a> {
         match (self.target.shape, place) {
             (Shape::Blocked, Some(_)) => return Err(Broken::PatternOrder { at }),
             (_, Some(place)) if place != self.reached => return Err(Broken::PatternOrder { at }),
-            (Shape::Adjacent, None) if self.reached > 0 => return Err(Broken::NotAtEnd { at }),
+            (Shape::Adjacent, None) if self.reached > 0 && !self.image.is_by_itself(step) => {
+                return Err(Broken::NotAtEnd { at });
+            }
             (Shape::Ordered, None) if self.reached == self.target.steps.len() => return Err(Broken::NotAtEnd { at }),
             _ => {}
         }
@@ -162,10 +177,7 @@ impl<'a> Walk<'a> {
         };
         self.machine.run(thread, reads)?;
         self.reached += usize::from(place.is_some());
-        self.waits_inside.retain(|&t| t != thread);
-        if self.machine.next(thread).is_some_and(|s| self.image.is_continuation(s)) {
-            self.waits_inside.push(thread);
-        }
+        self.note(thread);
         Ok(())
     }
 

@@ -90,7 +90,8 @@ impl Goal {
             }
             Rule::LockPattern => return None,
         };
-        if events.len() < 2 || (shape == Shape::Adjacent && events.len() != 2) {
+        let threads = events.iter().any(|e| e.thread != events[0].thread);
+        if !threads || (shape == Shape::Adjacent && events.len() != 2) {
             return None;
         }
         let units = candidate.units.iter().map(Span::from).collect();

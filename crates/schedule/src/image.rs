@@ -209,15 +209,13 @@ impl Image {
         self.items[self.events(step)[0] as usize].position
     }
 
-    /// Whether a step is the second half of an operation that may have to wait in its middle: it happens by itself as
-    /// soon as it can, and no schedule can name it.
-    pub(crate) fn is_continuation(&self, step: Step) -> bool {
-        step.number > 0 && {
-            let before = Step {
-                number: step.number - 1,
-                ..step
-            };
-            self.position(before) == self.position(step)
+    /// Whether a step happens by itself as soon as it can, so that no schedule can name it: a thread's beginning, before
+    /// its first point, and the second half of an operation that may have to wait in its middle.
+    pub(crate) fn is_by_itself(&self, step: Step) -> bool {
+        let position = self.position(step);
+        match step.number.checked_sub(1) {
+            Some(number) => self.position(Step { number, ..step }) == position,
+            None => position == 0 && self.events(step).iter().all(|&e| self.code(e) == Code::Other),
         }
     }
 

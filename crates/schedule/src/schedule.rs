@@ -69,7 +69,7 @@ impl Schedule {
         let mut schedule = Schedule::default();
         let mut index: FxHashMap<u32, usize> = FxHashMap::default();
         for &step in order {
-            if !image.is_continuation(step) {
+            if !image.is_by_itself(step) {
                 let thread = *index.entry(step.thread).or_insert_with(|| {
                     schedule
                         .threads

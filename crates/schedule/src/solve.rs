@@ -65,6 +65,11 @@ enum Wait {
     Readers {
         write: EventNo,
     },
+    /// A read that may differ only once the pattern has begun.
+    Pattern {
+        read: EventNo,
+        first: Step,
+    },
     /// A pattern event that comes after everything else.
     Everyone,
     /// A read whose value is gone.
@@ -367,7 +372,7 @@ impl<'a> Run<'a> {
             .plan
             .first
             .filter(|&f| self.plan.keep == Keep::BeforeFirst && f != step && !self.is_done(f));
-        first.map(Wait::Step)
+        first.map(|first| Wait::Pattern { read, first })
     }
 
     fn takes_value_away(&self, step: Step, write: EventNo) -> bool {
@@ -394,7 +399,7 @@ impl<'a> Run<'a> {
     fn park(&mut self, thread: u32, wait: Wait) {
         self.waits[thread as usize] = Some(wait);
         match wait {
-            Wait::Step(step) => self.for_step.entry(step).or_default().push(thread),
+            Wait::Step(step) | Wait::Pattern { first: step, .. } => self.for_step.entry(step).or_default().push(thread),
             Wait::Lock { acquire, .. } => {
                 self.for_lock
                     .entry(self.image.operand(acquire))
@@ -492,6 +497,13 @@ impl<'a> Run<'a> {
                         alternatives.push(Alternative::Before(steps.0, steps.1));
                     }
                 }
+                // Taking the write that the read saw lets it come before the pattern.
+                Some(Wait::Pattern { read, .. }) if self.image.saw(read) != NONE => {
+                    let step = self.image.step_of(self.image.saw(read));
+                    if !self.plan.takes(step) && step.number < self.plan.most[step.thread as usize] {
+                        alternatives.push(Alternative::Further(step));
+                    }
+                }
                 _ => {}
             }
         }
@@ -574,7 +586,7 @@ impl<'a> Run<'a> {
 
     fn waited_for(&self, thread: u32) -> Option<u32> {
         match self.waits[thread as usize]? {
-            Wait::Step(step) => Some(step.thread),
+            Wait::Step(step) | Wait::Pattern { first: step, .. } => Some(step.thread),
             Wait::Lock { begin, .. } => Some(self.image.thread(begin)),
             Wait::Readers { write } => self.reader(write),
             Wait::Everyone => (0..self.done.len() as u32)
@@ -643,7 +655,7 @@ impl<'a> Run<'a> {
         let at = point(image, step);
         let other = |t: Option<u32>| t.and_then(|t| self.next(t)).map_or(at, |s| point(image, s));
         match self.waits[thread as usize] {
-            Some(Wait::Step(needs)) => Broken::Order {
+            Some(Wait::Step(needs) | Wait::Pattern { first: needs, .. }) => Broken::Order {
                 at,
                 needs: point(image, needs),
             },

@@ -461,6 +461,7 @@ fn every_real_anomaly_has_a_schedule_and_no_other() {
         counts.real > 50_000,
         "too few real anomalies to mean anything: {counts:?}"
     );
+    assert_eq!(counts.missed_without_values, 0, "{counts:?}");
     assert!(
         counts.by_moving * 100 >= counts.real * 98,
         "moving alone finds too few: {counts:?}"

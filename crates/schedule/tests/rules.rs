@@ -5,7 +5,7 @@ mod support;
 use ravel_analysis::finding::{Candidate, EventRef, Rule, UnitKind, UnitSpan};
 use ravel_schedule::{
     Broken, CheckError, Effort, EventAt, Generated, Goal, GoalError, Image, NoSchedule, Schedule, Shape, Span, Verdict,
-    check, generate, serial_schedules,
+    audit, check, generate, serial_schedules,
 };
 use ravel_trace::names::{Class, Field, Location, Method, Site, SiteKind};
 use ravel_trace::{ClassId, FieldId, LocationId, LockId, MethodId, Mode, Op, SiteId, SyncId, ThreadId, Value};
@@ -501,6 +501,83 @@ fn a_serial_order_against_hard_order_is_left_out() {
     };
     let serial = serial_schedules(&tape.image(), &goal, &Effort::default());
     assert_eq!(serial.iter().map(|s| s.order.clone()).collect::<Vec<_>>(), [[0, 1]]);
+}
+
+/// A thread has begun before its first point: its beginning is no turn of the schedule.
+#[test]
+fn beginnings_take_no_turn() {
+    let mut tape = Tape::new(3);
+    tape.op_at(0, 0, Op::Begin);
+    tape.fork(0, 1);
+    tape.fork(0, 2);
+    tape.op_at(1, 0, Op::Begin);
+    tape.op_at(2, 0, Op::Begin);
+    let a = tape.write(1, X);
+    let b = tape.write(2, X);
+    let image = tape.image();
+    let goal = Goal::new(Shape::Adjacent, [a, b]);
+    let made = made(&image, Shape::Adjacent, &[a, b]);
+    assert_eq!(made.schedule.to_json(), r#"[["main",2],["t1",1],["t2",1]]"#);
+    let early = broken(&image, &goal, &[("main", 1), ("main/0", 1), ("main/1", 1)]);
+    assert!(
+        matches!(early, Broken::Order { needs, .. } if needs.position == 2),
+        "{early}"
+    );
+}
+
+/// A hand-over is two events of the giver at one position, with the taker's between them.
+#[test]
+fn a_hand_over_is_split_where_it_waited() {
+    let mut tape = Tape::new(2);
+    let update = Op::Update {
+        location: LocationId(FLAG),
+        value: Value::Exact(0),
+    };
+    let a = tape.write(0, X);
+    tape.op_at(0, 2, Op::Send { sync: SyncId(0) });
+    tape.op_at(1, 1, Op::Receive { sync: SyncId(0) });
+    tape.op_at(1, 1, update);
+    tape.op_at(0, 2, update);
+    let c = tape.write(0, X);
+    let b = tape.write(1, X);
+    let image = tape.image();
+    assert_eq!(audit(&image).broken, None);
+    assert_eq!(
+        made(&image, Shape::Adjacent, &[b, c]).schedule.to_json(),
+        r#"[["main",2],["t1",2],["main",1]]"#
+    );
+    assert!(matches!(refused(&image, Shape::Ordered, &[b, a]), Broken::Order { .. }));
+}
+
+/// Plain accesses may be merged in the wrong order; the value read tells which write it was.
+#[test]
+fn values_explain_reads_that_were_merged_late() {
+    let mut tape = Tape::new(2);
+    let x = LocationId(X);
+    let write = |value| Op::Write {
+        location: x,
+        value: Value::Exact(value),
+    };
+    tape.op(0, write(1));
+    let b = tape.op(0, write(2));
+    let read = tape.op(
+        1,
+        Op::Read {
+            location: x,
+            value: Value::Exact(1),
+        },
+    );
+    let after = tape.write(1, Y);
+    let other = tape.write(0, Y);
+    let image = tape.image();
+    assert_eq!(audit(&image).odd_reads, 1);
+    assert_eq!(made(&image, Shape::Adjacent, &[read, b]).verdict, Verdict::Witnessed);
+    // To keep what it read, the read goes between the writes.
+    let made = made(&image, Shape::Adjacent, &[after, other]);
+    assert_eq!(
+        made.schedule.to_json(),
+        r#"[["main",1],["t1",1],["main",1],["t1",1],["main",1]]"#
+    );
 }
 
 /// Where the recorded order alternates a hundred times, the schedule does not.
