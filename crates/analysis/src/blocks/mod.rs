@@ -51,8 +51,8 @@ impl Analysis for Blocks {
         self.nestings.event(cx, index, event);
     }
 
-    fn unit_end(&mut self, _cx: &Context<'_>, unit: UnitId) {
-        self.units.unit_end(unit);
+    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
+        self.units.unit_end(cx, unit);
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {

@@ -1,24 +1,29 @@
 //! Blocks of a whole trace: every unit's blocks, equal ones made one, compared in pairs of threads.
 //!
 //! A unit here is a transaction on everything that it touches (the outermost section, method or declared unit), as in the
-//! paper. Its steps are kept until it ends; then its blocks of one and two variables are taken and only those are kept
-//! which differ from all before in thread, location, kinds, flags or locks. Comparison is by [`feasibility`] on the
+//! paper. Its steps are kept until it is known which locations lie open to other threads while some unit runs
+//! ([`crate::patterns`] has the argument); blocks are taken of those only, and equal ones (in thread, location, kinds, flags
+//! and locks) are one. Comparison is by [`feasibility`] on the
 //! lock steps of the two units, so it is exact for the two even where they may deadlock; then hard order must allow it.
 //!
-//! **Bounds**, each a possible miss: [`STEPS`] steps of a unit, [`ENDS`] of its uninitialised reads and final writes paired,
+//! **Bounds**, each a possible miss: [`STEPS`] steps of a unit, [`KEPT`] steps in all, after which units that do not lie open
+//! so far are let go, [`ENDS`] of its uninitialised reads and final writes paired,
 //! [`TWO_BLOCKS`] different 2-blocks; of equal blocks the first and the latest moment. The general algorithm (sets of three
 //! and more units) is not applied to whole traces.
 
-use ravel_trace::{Event, LocationId, Op, SiteId, ThreadId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use ravel_trace::{Event, LocationId, Mode, Op, SiteId, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use super::feasibility::{Pair, Side};
 use super::{one, two};
-use crate::engine::{Access as Event_, Context};
+use crate::engine::{Access as Seen, Context};
 use crate::finding::{Evidence, Rule, UnitKind};
+use crate::locks::LocksetId;
 use crate::order::{ClockId, Moment};
+use crate::patterns::exposure::Exposure;
 use crate::raw::{Point, RawReport, RawStep};
 use crate::transaction::{Access, Action, Held, Kind, Step, Transaction};
 use crate::units::{Owner, UnitId};
@@ -26,7 +31,9 @@ use crate::units::{Owner, UnitId};
 /// How many steps of one unit are looked at.
 pub const STEPS: usize = 512;
 /// How many uninitialised reads and final writes of one unit are paired with each other.
-pub const ENDS: usize = 12;
+pub const ENDS: usize = 64;
+/// How many steps of ended units are kept whatever they are.
+pub const KEPT: usize = 1 << 19;
 /// How many different 2-blocks are kept.
 pub const TWO_BLOCKS: usize = 1 << 18;
 
@@ -37,9 +44,69 @@ struct Open {
     events: Vec<Option<(Point, ClockId)>>,
 }
 
+impl Open {
+    /// The locks held from the first access to the last.
+    fn throughout(&self) -> Held {
+        let mut held = self.transaction.entry.clone();
+        let (mut first, mut last) = (None, Held::default());
+        for step in &self.transaction.steps {
+            match step.action {
+                Action::Acquire(lock, mode) => held.acquire(lock, mode, step.origin + 1),
+                Action::Release(lock, _) => held.release(lock),
+                _ => {
+                    first.get_or_insert_with(|| held.clone());
+                    last.clone_from(&held);
+                }
+            }
+        }
+        first.map(|first: Held| first.still_held(&last)).unwrap_or_default()
+    }
+
+    fn accesses(&self) -> impl Iterator<Item = (LocationId, bool)> {
+        self.transaction.steps.iter().filter_map(|step| match step.action {
+            Action::Read(location) => Some((location, false)),
+            Action::Write(location) => Some((location, true)),
+            _ => None,
+        })
+    }
+
+    /// The locations that other threads can touch while the unit runs.
+    fn open(&self, cx: &Context<'_>, exposure: &Exposure<LocksetId>) -> SmallVec<[LocationId; 8]> {
+        let throughout = self.throughout();
+        let lets_in = |locks: LocksetId| {
+            !cx.state.locksets.locks(locks).iter().any(|theirs| {
+                let shared = theirs.mode == Mode::Shared;
+                let mut mine = throughout.holds().iter().filter(|mine| mine.lock == theirs.lock);
+                mine.any(|mine| !(shared && mine.mode == Mode::Shared))
+            })
+        };
+        let thread = self.transaction.thread;
+        let lies_open = |(location, writes): &(LocationId, bool)| exposure.is_open(*location, thread, *writes, lets_in);
+        self.accesses()
+            .filter(lies_open)
+            .map(|(location, _)| location)
+            .collect()
+    }
+
+    /// Equal for units whose blocks are equal.
+    fn shape(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        (
+            self.transaction.thread,
+            self.owner.kind,
+            self.transaction.entry.without_since(),
+        )
+            .hash(&mut hasher);
+        for (step, event) in self.transaction.steps.iter().zip(&self.events) {
+            (step.action, event.map(|(point, clock)| (point.site, clock))).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}
+
 /// One occurrence of a block.
 #[derive(Clone)]
-struct Moment2 {
+struct Instance {
     owner: Owner,
     events: SmallVec<[(Point, ClockId); 2]>,
     /// The lock steps of the unit.
@@ -52,12 +119,12 @@ struct Class {
     thread: ThreadId,
     accesses: SmallVec<[Access; 2]>,
     throughout: Held,
-    first: Moment2,
-    latest: Option<Moment2>,
+    first: Instance,
+    latest: Option<Instance>,
 }
 
 impl Class {
-    fn moments(&self) -> impl Iterator<Item = &Moment2> {
+    fn moments(&self) -> impl Iterator<Item = &Instance> {
         std::iter::once(&self.first).chain(&self.latest)
     }
 }
@@ -69,7 +136,10 @@ type Key = (SmallVec<[LocationId; 2]>, ThreadId, UnitKind, SmallVec<[End; 2]>, H
 #[derive(Default)]
 pub struct Units {
     open: FxHashMap<UnitId, Open>,
-    of_thread: FxHashMap<ThreadId, UnitId>,
+    exposure: Exposure<LocksetId>,
+    shapes: FxHashSet<u64>,
+    ended: Vec<Open>,
+    kept: usize,
     held: FxHashMap<ThreadId, Held>,
     steps: u64,
     known: FxHashMap<Key, usize>,
@@ -81,11 +151,17 @@ pub struct Units {
 
 impl Units {
     /// Takes an access in.
-    pub fn access(&mut self, access: &Event_) {
-        let Some(owner) = access.owners.whole else { return };
+    pub fn access(&mut self, access: &Seen) {
         if access.cell.exempt {
             return;
         }
+        self.exposure.note(
+            access.location,
+            access.point.thread,
+            access.writes(),
+            access.point.locks,
+        );
+        let Some(owner) = access.owners.whole else { return };
         let open = self.open(owner, access.point.thread);
         if open.transaction.steps.len() >= STEPS {
             return;
@@ -116,7 +192,6 @@ impl Units {
 
     fn open(&mut self, owner: Owner, thread: ThreadId) -> &mut Open {
         let held = &self.held;
-        self.of_thread.insert(thread, owner.unit);
         self.open.entry(owner.unit).or_insert_with(|| {
             let entry = held.get(&thread).cloned().unwrap_or_default();
             Open {
@@ -135,9 +210,9 @@ impl Units {
     pub fn event(&mut self, cx: &Context<'_>, event: &Event) {
         let action = match event.op {
             Op::Acquire { lock, mode } => Action::Acquire(lock, mode),
-            Op::Resume { lock, .. } => Action::Acquire(lock, ravel_trace::Mode::Exclusive),
+            Op::Resume { lock, .. } => Action::Acquire(lock, Mode::Exclusive),
             Op::Release { lock, mode } => Action::Release(lock, mode),
-            Op::Wait { lock } => Action::Release(lock, ravel_trace::Mode::Exclusive),
+            Op::Wait { lock } => Action::Release(lock, Mode::Exclusive),
             _ => return,
         };
         self.steps += 1;
@@ -161,17 +236,58 @@ impl Units {
     }
 
     /// A unit has ended.
-    pub fn unit_end(&mut self, unit: UnitId) {
+    pub fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
         let Some(open) = self.open.remove(&unit) else { return };
-        if open.events.iter().all(Option::is_none) {
-            return;
+        let accesses = open.events.iter().any(Option::is_some);
+        let wanted = self.kept < KEPT || !open.open(cx, &self.exposure).is_empty();
+        if accesses && wanted && self.shapes.insert(open.shape()) {
+            self.kept += open.events.len();
+            self.ended.push(open);
         }
+    }
+
+    /// Takes the blocks of the kept units, now that it is known which locations lie open.
+    fn take_blocks(&mut self, cx: &Context<'_>) {
+        let ended = std::mem::take(&mut self.ended);
+        let mut open: FxHashSet<LocationId> = FxHashSet::default();
+        let mut partners: FxHashSet<LocationId> = FxHashSet::default();
+        for unit in &ended {
+            let own = unit.open(cx, &self.exposure);
+            if !own.is_empty() {
+                open.extend(own);
+                partners.extend(unit.accesses().map(|(location, _)| location));
+            }
+        }
+        for mut unit in ended {
+            if !unit.accesses().any(|(location, _)| open.contains(&location)) {
+                continue;
+            }
+            let concerned = |step: &Step| match step.action {
+                Action::Read(location) | Action::Write(location) => partners.contains(&location),
+                _ => true,
+            };
+            let mut kept = unit
+                .transaction
+                .steps
+                .iter()
+                .map(concerned)
+                .collect::<Vec<_>>()
+                .into_iter();
+            unit.events.retain(|_| kept.next().unwrap_or(false));
+            unit.transaction.steps.retain(concerned);
+            self.blocks_of(&unit, &open);
+        }
+    }
+
+    fn blocks_of(&mut self, unit: &Open, open: &FxHashSet<LocationId>) {
         let is_lock = |step: &&Step| !matches!(step.action, Action::Read(_) | Action::Write(_));
         let locks = Rc::new(Transaction {
-            steps: open.transaction.steps.iter().filter(is_lock).copied().collect(),
-            ..open.transaction.clone()
+            thread: unit.transaction.thread,
+            steps: unit.transaction.steps.iter().filter(is_lock).copied().collect(),
+            entry: unit.transaction.entry.clone(),
         });
-        let mut blocks: Vec<(LocationId, Vec<one::Block>)> = one::blocks(&open.transaction).into_iter().collect();
+        let mut blocks: Vec<(LocationId, Vec<one::Block>)> = one::blocks(&unit.transaction).into_iter().collect();
+        blocks.retain(|(location, _)| open.contains(location));
         blocks.sort_unstable_by_key(|(location, _)| *location);
         for (location, blocks) in blocks {
             for block in blocks {
@@ -180,23 +296,20 @@ impl Units {
                     SmallVec::from_slice(&[location]),
                     accesses,
                     block.throughout,
-                    &open,
+                    unit,
                     &locks,
                 );
             }
         }
-        let ends = two::ends(&open.transaction);
+        let ends = two::ends(&unit.transaction);
         for block in two::two_blocks(&ends[..ends.len().min(ENDS)]) {
             let (first, second) = (block.first, block.second);
-            let throughout = first.held.still_held(&second.held);
-            let accesses = [first.clone(), second.clone()].into_iter().collect();
-            self.add(
-                SmallVec::from_slice(&[first.location, second.location]),
-                accesses,
-                throughout,
-                &open,
-                &locks,
-            );
+            if open.contains(&first.location) || open.contains(&second.location) {
+                let throughout = first.held.still_held(&second.held);
+                let accesses = [first.clone(), second.clone()].into_iter().collect();
+                let locations = SmallVec::from_slice(&[first.location, second.location]);
+                self.add(locations, accesses, throughout, unit, &locks);
+            }
         }
     }
 
@@ -228,7 +341,7 @@ impl Units {
         let events: SmallVec<[(Point, ClockId); 2]> =
             accesses.iter().filter_map(|access| open.events[access.step]).collect();
         let after = accesses.iter().map(|access| access.epoch as usize).collect();
-        let moment = || Moment2 {
+        let moment = || Instance {
             owner: open.owner,
             events: events.clone(),
             locks: locks.clone(),
@@ -267,7 +380,8 @@ impl Units {
     }
 
     /// Compares all blocks of different threads at the same locations.
-    pub fn finish(self, cx: &Context<'_>) -> Vec<RawReport> {
+    pub fn finish(mut self, cx: &Context<'_>) -> Vec<RawReport> {
+        self.take_blocks(cx);
         let mut places: Vec<_> = self.at.iter().collect();
         places.sort_unstable();
         let mut found = Found {
@@ -302,7 +416,7 @@ fn guarded(classes: &[&Class]) -> bool {
         let has = |held: &Held| {
             held.holds()
                 .iter()
-                .any(|hold| hold.lock == lock.lock && hold.mode == ravel_trace::Mode::Exclusive)
+                .any(|hold| hold.lock == lock.lock && hold.mode == Mode::Exclusive)
         };
         classes.iter().all(|class| {
             class.accesses.iter().all(|access| has(&access.held))
@@ -433,7 +547,7 @@ impl Found<'_> {
 }
 
 /// The exact test on the lock steps of the two units and the accesses wanted.
-fn feasible(a: &Class, first: &Moment2, b: &Class, second: &Moment2, wanted: &[(Side, usize)]) -> bool {
+fn feasible(a: &Class, first: &Instance, b: &Class, second: &Instance, wanted: &[(Side, usize)]) -> bool {
     let (a, at_a) = with_accesses(a, first);
     let (b, at_b) = with_accesses(b, second);
     let step = |&(side, nth): &(Side, usize)| (side, if side == Side::First { at_a[nth] } else { at_b[nth] });
@@ -441,7 +555,7 @@ fn feasible(a: &Class, first: &Moment2, b: &Class, second: &Moment2, wanted: &[(
     Pair::new(&a, &b, |_, _, _| false).feasible(&wanted)
 }
 
-fn with_accesses(class: &Class, moment: &Moment2) -> (Transaction, SmallVec<[usize; 2]>) {
+fn with_accesses(class: &Class, moment: &Instance) -> (Transaction, SmallVec<[usize; 2]>) {
     let mut transaction = (*moment.locks).clone();
     let mut at = SmallVec::new();
     for (nth, access) in class.accesses.iter().enumerate() {

@@ -8,7 +8,8 @@
 //! Which chains of a unit are collected: every access, with the latest earlier read and write of the same location (the
 //! tight ones, which name the code best), and the first of each kind with the last (the wide ones: they hold the fewest locks
 //! throughout and know the least order, so if any chain of that shape matches, the wide one does). Over two locations the
-//! wide ones only. Chains of three and more accesses, which only patterns of the user ask for, are enumerated from the first
+//! wide ones only, and only for locations of which one lies open ([`super::exposure`]); units are kept until that is known, and
+//! when more than [`KEPT`] ends of units are, those that do not lie open so far are let go. Chains of three and more accesses, which only patterns of the user ask for, are enumerated from the first
 //! [`LOG`] accesses of a unit.
 
 use ravel_trace::{LocationId, LockId, Mode, SiteId, ThreadId};
@@ -16,6 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
+use super::exposure::Exposure;
 use super::stretch::{LockHistory, Mark};
 use crate::locks::{LocksetId, Locksets};
 use crate::order::ClockId;
@@ -27,7 +29,9 @@ use crate::units::{Owner, UnitId};
 /// How many places of equal chains are kept apart.
 pub const PLACES: usize = 8;
 /// How many locations of one unit are paired with each other.
-pub const PAIRED: usize = 12;
+pub const PAIRED: usize = 64;
+/// How many first and last accesses of units are kept for pairs whatever they are.
+pub const KEPT: usize = 1 << 17;
 /// How many accesses of one unit are kept for chains of three and more.
 pub const LOG: usize = 48;
 /// How many chains of three and more are taken from one unit.
@@ -137,6 +141,18 @@ struct AtLocation {
     accesses: u32,
 }
 
+/// A location, its first accesses by kind, its last accesses by kind.
+type Ends = (LocationId, [Option<Seen>; 2], [Option<Seen>; 2]);
+
+/// The first and last accesses of an ended unit, for pairs of locations.
+struct Ended {
+    owner: Owner,
+    thread: ThreadId,
+    /// What the unit holds from its first access to its last.
+    throughout: LocksetId,
+    ends: Vec<Ends>,
+}
+
 struct OpenUnit {
     owner: Owner,
     set: SetId,
@@ -170,6 +186,7 @@ type SingleKey = (LocationId, ThreadId, LocksetId, bool, SiteId);
 #[derive(Default)]
 pub struct Collector {
     wanted: Wanted,
+    conflicts_only: bool,
     sets: Locksets,
     threads: Vec<ThreadState>,
     open: Vec<Option<OpenUnit>>,
@@ -179,13 +196,17 @@ pub struct Collector {
     singles: FxHashMap<SingleKey, (ClockId, u32)>,
     nodes: Vec<Node>,
     ids: FxHashMap<Key, usize>,
+    exposure: Exposure<LocksetId>,
+    ended: Vec<Ended>,
+    kept: usize,
     pair_nodes: usize,
     dropped: u64,
 }
 
 impl Collector {
-    /// A collector of these templates.
-    pub fn new(templates: &[Template]) -> Self {
+    /// A collector of these templates. With `conflicts_only`, pairs of locations are left out of which no pattern can be made
+    /// that has a conflicting access in some unit's gap.
+    pub fn new(templates: &[Template], conflicts_only: bool) -> Self {
         let mut wanted = Wanted {
             templates: templates.to_vec(),
             ..Wanted::default()
@@ -200,6 +221,7 @@ impl Collector {
         }
         Collector {
             wanted,
+            conflicts_only,
             ..Collector::default()
         }
     }
@@ -253,6 +275,8 @@ impl Collector {
             return;
         }
         *known = (seen.clock, if known.0 == seen.clock { known.1 | bits } else { bits });
+        self.exposure
+            .note(seen.location, point.thread, point.kind.writes(), seen.held);
         for (kind, does) in [(Kind::Read, point.kind.reads()), (Kind::Write, point.kind.writes())] {
             if let (true, Some(template)) = (does, self.wanted.single[kind as usize]) {
                 self.add(
@@ -363,7 +387,7 @@ impl Collector {
                 .for_each(|slot| *slot = None);
             if self.shapes.insert(unit.shape(&self.threads[unit.thread.index()].locks)) {
                 self.wide_pairs(&unit);
-                self.two_locations(&unit);
+                self.keep_for_pairs(&unit);
                 self.long_chains(&unit);
             }
         }
@@ -397,40 +421,85 @@ impl Collector {
         }
     }
 
-    fn two_locations(&mut self, unit: &OpenUnit) {
-        if self.wanted.two.iter().flatten().all(Option::is_none) {
+    /// Keeps what pairs of locations need of a unit.
+    fn keep_for_pairs(&mut self, unit: &OpenUnit) {
+        if unit.at.len() < 2 || self.wanted.two.iter().flatten().all(Option::is_none) {
             return;
         }
-        let paired = &unit.at[..unit.at.len().min(PAIRED)];
-        if unit.at.len() > PAIRED {
+        let all = || unit.at.iter().flat_map(|at| at.first.iter().chain(&at.last)).flatten();
+        let first = all().min_by_key(|seen| seen.point.index);
+        let last = all().max_by_key(|seen| seen.point.index);
+        let (Some(first), Some(last)) = (first, last) else {
+            return;
+        };
+        let (throughout, _) = self.between(first, last);
+        let ends = unit.at.iter().map(|at| (at.location, at.first, at.last)).collect();
+        let ended = Ended {
+            owner: unit.owner,
+            thread: unit.thread,
+            throughout,
+            ends,
+        };
+        if self.kept < KEPT || !self.conflicts_only || ended.open(&self.exposure, &self.sets).next().is_some() {
+            self.kept += ended.ends.len();
+            self.ended.push(ended);
+        } else {
             self.dropped += 1;
         }
-        for (i, a) in paired.iter().enumerate() {
-            for b in paired.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, b)| b) {
-                for first in [Kind::Read, Kind::Write] {
-                    for second in [Kind::Read, Kind::Write] {
-                        let Some(template) = self.wanted.two[first as usize][second as usize] else {
-                            continue;
-                        };
-                        let (Some(from), Some(to)) = (a.first[first as usize], b.last[second as usize]) else {
-                            continue;
-                        };
-                        if from.point.index >= to.point.index {
-                            continue;
-                        }
-                        let (throughout, during) = self.between(&from, &to);
-                        let owner = Some(unit.owner);
-                        let locations = [from.location, to.location];
-                        self.add(
-                            template,
-                            owner,
-                            owner,
-                            &locations,
-                            &[from, to],
-                            &[throughout],
-                            &[during],
-                        );
+    }
+
+    /// Pairs the locations of the kept units, now that it is known which of them lie open.
+    fn two_locations(&mut self) {
+        let ended = std::mem::take(&mut self.ended);
+        let mut open: FxHashSet<LocationId> = FxHashSet::default();
+        let mut partners: FxHashSet<LocationId> = FxHashSet::default();
+        for unit in &ended {
+            let all = unit.ends.iter().map(|(location, ..)| *location);
+            if !self.conflicts_only {
+                open.extend(all.clone());
+                partners.extend(all);
+                continue;
+            }
+            let own: SmallVec<[LocationId; 8]> = unit.open(&self.exposure, &self.sets).collect();
+            if !own.is_empty() {
+                open.extend(own);
+                partners.extend(all);
+            }
+        }
+        for unit in &ended {
+            let concerned = unit.ends.iter().filter(|(location, ..)| partners.contains(location));
+            let concerned: Vec<_> = concerned.take(PAIRED).collect();
+            for a in &concerned {
+                for b in &concerned {
+                    if a.0 != b.0 && (open.contains(&a.0) || open.contains(&b.0)) {
+                        self.pair(unit.owner, a.1, b.2);
                     }
+                }
+            }
+        }
+    }
+
+    fn pair(&mut self, owner: Owner, firsts: [Option<Seen>; 2], lasts: [Option<Seen>; 2]) {
+        for first in [Kind::Read, Kind::Write] {
+            for second in [Kind::Read, Kind::Write] {
+                let Some(template) = self.wanted.two[first as usize][second as usize] else {
+                    continue;
+                };
+                let (Some(from), Some(to)) = (firsts[first as usize], lasts[second as usize]) else {
+                    continue;
+                };
+                if from.point.index < to.point.index {
+                    let (throughout, during) = self.between(&from, &to);
+                    let (owner, locations) = (Some(owner), [from.location, to.location]);
+                    self.add(
+                        template,
+                        owner,
+                        owner,
+                        &locations,
+                        &[from, to],
+                        &[throughout],
+                        &[during],
+                    );
                 }
             }
         }
@@ -518,7 +587,8 @@ impl Collector {
     }
 
     /// The nodes, the sets of locks they name, and how many units or chains were left out at a bound.
-    pub fn finish(self) -> (Vec<Node>, Locksets, u64) {
+    pub fn finish(mut self) -> (Vec<Node>, Locksets, u64) {
+        self.two_locations();
         (self.nodes, self.sets, self.dropped)
     }
 }
@@ -546,6 +616,23 @@ fn long_chains(
             long_chains(template, &log[at + 1..], chain, found);
             chain.pop();
         }
+    }
+}
+
+impl Ended {
+    /// The locations that other threads can touch while the unit runs.
+    fn open<'a>(
+        &'a self,
+        exposure: &'a Exposure<LocksetId>,
+        sets: &'a Locksets,
+    ) -> impl Iterator<Item = LocationId> + 'a {
+        let lies_open = |(location, firsts, _): &&'a Ends| {
+            let writes = firsts[Kind::Write as usize].is_some();
+            exposure.is_open(*location, self.thread, writes, |locks| {
+                sets.compatible(self.throughout, locks)
+            })
+        };
+        self.ends.iter().filter(lies_open).map(|(location, ..)| *location)
     }
 }
 

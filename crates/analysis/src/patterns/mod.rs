@@ -21,6 +21,7 @@
 //! different chain and 48 for each further moment.
 
 pub mod chains;
+pub(crate) mod exposure;
 pub mod language;
 pub mod search;
 mod stretch;
@@ -67,7 +68,7 @@ impl Patterns {
     /// Searches for these patterns and no others.
     pub fn only(patterns: Vec<Pattern>) -> Self {
         let plan = Plan::new(&patterns);
-        let collector = Collector::new(&plan.templates);
+        let collector = Collector::new(&plan.templates, plan.conflicts_only);
         Patterns {
             patterns,
             plan,

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::chains::{Event, Node, Occurrence, Template};
-use super::language::Pattern;
+use super::language::{ATOMIC_SET, Pattern, built_in};
 use crate::locks::Locksets;
 use crate::raw::Point;
 use crate::units::Owner;
@@ -64,13 +64,23 @@ struct Role {
 pub struct Plan {
     /// The shapes of chains wanted.
     pub templates: Vec<Template>,
+    /// Whether every pattern of several variables is one of AtomicSet's, which all have a conflict in some unit's gap.
+    pub conflicts_only: bool,
     patterns: Vec<(Pattern, Vec<Role>)>,
 }
 
 impl Plan {
     /// Prepares for these patterns.
     pub fn new(patterns: &[Pattern]) -> Self {
-        let mut plan = Plan::default();
+        let known = built_in(&ATOMIC_SET);
+        let is_known = |pattern: &Pattern| known.iter().any(|known| known.items() == pattern.items());
+        let conflicts_only = patterns
+            .iter()
+            .all(|pattern| pattern.variables() == 1 || is_known(pattern));
+        let mut plan = Plan {
+            conflicts_only,
+            ..Plan::default()
+        };
         for pattern in patterns {
             let mut roles: Vec<Role> = (0..pattern.units()).map(|unit| plan.role(pattern, unit)).collect();
             // Binding the most variables first leaves the others to the indices.

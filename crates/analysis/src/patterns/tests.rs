@@ -41,7 +41,7 @@ impl HardOrder for TestOrder {
 /// place of its own. Gives, for each match, the pattern and the steps.
 fn search(set: &[Transaction], patterns: &[Pattern]) -> Vec<(usize, Vec<StepRef>)> {
     let plan = Plan::new(patterns);
-    let mut collector = Collector::new(&plan.templates);
+    let mut collector = Collector::new(&plan.templates, plan.conflicts_only);
     let mut steps: Vec<StepRef> = Vec::new();
     for (number, transaction) in set.iter().enumerate() {
         let owner = Owner {
