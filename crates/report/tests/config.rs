@@ -57,6 +57,25 @@ fn the_example_on_the_page_is_read() {
 }
 
 #[test]
+fn the_analyses_get_what_the_user_said() {
+    let config = read(example());
+    let settings = config.unit_settings();
+    let kinds = [
+        UnitKind::Section,
+        UnitKind::Method,
+        UnitKind::Compound,
+        UnitKind::Declared,
+    ];
+    assert_eq!(settings.kinds, kinds, "what is declared is always a unit");
+    assert_eq!(settings.units, ["shop.Stock.take"]);
+    assert_eq!(settings.not_atomic, ["shop.Log.*"]);
+    assert_eq!(settings.atomic_sets[0].name, "bounds");
+    assert_eq!(config.access_patterns().len(), 1);
+    assert_eq!(config.access_patterns()[0].units(), 2);
+    assert_eq!(Config::default().unit_settings().kinds, kinds);
+}
+
+#[test]
 fn an_empty_file_is_the_default() {
     assert_eq!(read(""), Config::default());
     assert_eq!(read("# nothing\n[report]\n"), Config::default());
@@ -72,13 +91,16 @@ fn every_mistake_is_said_with_its_line_and_the_nearest_name() {
         [units]\n\
         kinds = [\"methods\"]\n\
         declare = \"shop.*\"\n\
+        [[pattern]]\n\
+        name = \"p\"\n\
+        steps = \"R1(x) Q2(x)\"\n\
         [[suppress]]\n\
         rule = \"data-rase\"\n\
         [[suppress]]\n\
         reason = \"\"\n\
         until = 2027-02-30\n";
     // An impossible date is an error of TOML itself, which ends reading; the rest is ours.
-    assert!(mistakes(text).starts_with("ravel.toml:13:"), "{}", mistakes(text));
+    assert!(mistakes(text).starts_with("ravel.toml:16:"), "{}", mistakes(text));
     let text = text.replace("until = 2027-02-30", "until = \"2027-02-30\"");
     common::golden("config-mistakes.txt", &(mistakes(&text) + "\n"));
 }

@@ -22,6 +22,8 @@ pub enum Kind {
     Outputs,
     /// A day, `2027-06-30`.
     Day,
+    /// An order of accesses, `R1(x) W2(x) W1(x)`.
+    Steps,
 }
 
 /// One key of a section.
@@ -124,7 +126,7 @@ pub const SECTIONS: [Section; 6] = [
         about: "An order of accesses to look for.",
         keys: &[
             required("name", Kind::Text, "What to call it."),
-            required("steps", Kind::Text, "Its accesses, as in `R1(x) W2(x) W1(x)`."),
+            required("steps", Kind::Steps, "Its accesses, as in `R1(x) W2(x) W1(x)`."),
         ],
     },
     Section {
@@ -158,8 +160,8 @@ pub const SECTIONS: [Section; 6] = [
     },
 ];
 
-/// The names of the kinds of unit.
-pub const UNIT_KINDS: [&str; 4] = ["section", "method", "compound", "declared"];
+/// The kinds of unit that may be chosen; what is declared is a unit in any case.
+pub const UNIT_KINDS: [&str; 3] = ["section", "method", "compound"];
 
 /// A JSON schema of `ravel.toml`, for editors.
 pub fn schema() -> Value {
@@ -201,7 +203,7 @@ pub fn schema() -> Value {
 
 fn key_schema(key: &Key) -> Value {
     let mut schema = match key.kind {
-        Kind::Text => json!({ "type": "string" }),
+        Kind::Text | Kind::Steps => json!({ "type": "string" }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Evidence => json!({ "enum": words::LADDER.map(words::evidence) }),
         Kind::Rule => json!({ "enum": words::RULES.map(words::rule) }),

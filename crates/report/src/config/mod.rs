@@ -10,6 +10,7 @@ mod suppress;
 use std::path::{Path, PathBuf};
 
 use ravel_analysis::finding::{Evidence, Finding, Rule, UnitKind};
+use ravel_analysis::units::{AtomicSetSetting, UnitSettings};
 
 use crate::Output;
 pub use day::Day;
@@ -34,6 +35,35 @@ pub struct Config {
     pub report: Reporting,
     /// Findings that are no bugs.
     pub suppressions: Vec<Suppression>,
+}
+
+impl Config {
+    /// Units and atomic sets as the analyses take them. What the user declares is a unit whichever kinds are chosen.
+    pub fn unit_settings(&self) -> UnitSettings {
+        let mut settings = UnitSettings {
+            units: self.units.declare.clone(),
+            not_atomic: self.units.not_atomic.clone(),
+            atomic_sets: self
+                .atomic_sets
+                .iter()
+                .map(|set| AtomicSetSetting {
+                    name: set.name.clone(),
+                    fields: set.fields.clone(),
+                })
+                .collect(),
+            ..UnitSettings::default()
+        };
+        if let Some(kinds) = &self.units.kinds {
+            settings.kinds = kinds.iter().copied().chain([UnitKind::Declared]).collect();
+        }
+        settings
+    }
+
+    /// The patterns of the user, as the analyses take them.
+    pub fn access_patterns(&self) -> Vec<ravel_analysis::patterns::language::Pattern> {
+        // Reading the file has checked them.
+        self.patterns.iter().filter_map(|p| p.steps.parse().ok()).collect()
+    }
 }
 
 /// `[record]`

@@ -148,6 +148,14 @@ impl<'t> Reader<'t> {
                     reader.say(span, error.to_string());
                 }
             }),
+            Kind::Steps => {
+                let steps = self
+                    .text_of(key, value)
+                    .map(str::parse::<ravel_analysis::patterns::language::Pattern>);
+                if let Some(Err(error)) = steps {
+                    self.say(value.span(), error.to_string());
+                }
+            }
             Kind::Day => {
                 if day_of(value.get_ref()).is_none() {
                     self.say(value.span(), format!("`{}` is a day: write it as 2027-06-30", key.name));
@@ -269,7 +277,6 @@ fn unit_kind(name: &str) -> Option<UnitKind> {
         "section" => UnitKind::Section,
         "method" => UnitKind::Method,
         "compound" => UnitKind::Compound,
-        "declared" => UnitKind::Declared,
         _ => return None,
     })
 }
