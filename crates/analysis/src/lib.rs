@@ -24,6 +24,10 @@ pub mod units;
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod recorded;
+#[cfg(test)]
+mod scenarios;
 #[cfg(test)]
 mod theorems;

@@ -6,8 +6,8 @@
 //! or per object.
 //!
 //! **Departures.** A read counts locks held in any mode, a write only locks held exclusively (Eraser's own refinement).
-//! While a location is exclusive, a thread whose access comes after all earlier ones by hard order (start, join,
-//! hand-over through a queue, publication through a volatile) becomes its new owner: the order proves it safe. Volatile
+//! A thread whose access comes after all earlier ones by hard order (start, join, hand-over through a queue, publication
+//! through a volatile) becomes the new exclusive owner: the order proves it safe. Volatile
 //! and modelled locations are left out. Each pair of sites is reported once.
 //!
 //! **Promise.** Evidence is `suspected`: a rule of thumb is broken. False alarms where another discipline protects
@@ -54,6 +54,8 @@ struct Protected {
     /// The latest access by another thread than `last`'s.
     other: Option<(Point, LocationId)>,
     candidates: SmallVec<[LockId; 2]>,
+    /// When each thread last came, while shared.
+    visits: SmallVec<[Moment; 4]>,
     refined_by: LocksetId,
     refined_for_write: bool,
 }
@@ -160,6 +162,7 @@ impl Analysis for Lockset {
                 location: access.location,
                 other: None,
                 candidates: SmallVec::new(),
+                visits: SmallVec::new(),
                 refined_by: LocksetId::EMPTY,
                 refined_for_write: false,
             }));
@@ -176,12 +179,21 @@ impl Analysis for Lockset {
         }
         place.last = access.point;
         place.location = access.location;
+        if place.stage == Stage::Exclusive {
+            place.visits = SmallVec::from_slice(&[place.owner]);
+        }
         refine(place, cx, access, place.stage == Stage::Exclusive);
+        visit(&mut place.visits, now);
         place.stage = match (place.stage, access.writes()) {
             (Stage::Reported, _) => return,
             (Stage::SharedWritten, _) | (_, true) => Stage::SharedWritten,
             (_, false) => Stage::SharedRead,
         };
+        if place.stage == Stage::SharedWritten && place.candidates.is_empty() && all_before(cx, now, &place.visits) {
+            place.stage = Stage::Exclusive;
+            place.owner = now;
+            return;
+        }
         if place.stage == Stage::SharedWritten
             && place.candidates.is_empty()
             && let Some(mut place) = self.places[key].take()
@@ -199,4 +211,16 @@ impl Analysis for Lockset {
 
 fn knows(cx: &Context<'_>, now: Moment, earlier: Moment) -> bool {
     cx.state.order.of(now.thread).hard.knows(earlier)
+}
+
+fn visit(visits: &mut SmallVec<[Moment; 4]>, now: Moment) {
+    match visits.iter_mut().find(|m| m.thread == now.thread) {
+        Some(moment) => moment.time = now.time,
+        None => visits.push(now),
+    }
+}
+
+/// Whether everybody's last visit comes before: threads joined, a phase over.
+fn all_before(cx: &Context<'_>, now: Moment, visits: &[Moment]) -> bool {
+    visits.iter().all(|m| m.thread == now.thread || knows(cx, now, *m))
 }

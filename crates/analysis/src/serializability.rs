@@ -12,8 +12,9 @@
 //!
 //! The same graph is kept for the whole heap (one unit on everything that it touches: rule `unserializable`) and per atomic
 //! set (rules `atomicity` on one location and `atomic-set` on several), there for certain units and, if the trace has
-//! activations, for units of all kinds. Volatile and modelled locations take part as in
-//! [`automata`](crate::automata): loops on them begin again.
+//! activations, for units of all kinds. A unit that reads a volatile or
+//! modelled location again at the same site, or updates it conditionally, begins anew there: a loop of that kind is made to
+//! be interrupted.
 //!
 //! **Promise.** A unit is reported exactly if it is on a cycle of the conflict graph of the trace (`witnessed`), each piece
 //! of code and variable once, with one cycle that it is on. Cycles longer than [`LONGEST`] conflicts are shown cut. Misses: a cycle through a unit that
@@ -39,6 +40,9 @@ pub const LONGEST: usize = 16;
 
 /// Units of one thread remembered while another's unit stays open.
 pub const UNSETTLED: usize = 128;
+
+/// Reads of volatile and modelled locations remembered per unit, to see loops.
+const POLLED: usize = 32;
 
 /// Units visited to find a cycle to show.
 const SEARCHED: usize = 10_000;
@@ -228,6 +232,14 @@ impl Graph {
         }
     }
 
+    /// What a thread does from now on is a new node, whatever its unit.
+    fn cut(&mut self, thread: ThreadId) {
+        let lane = self.lane(thread);
+        if let Some(node) = self.lanes[lane as usize].nodes.back_mut() {
+            node.ended = true;
+        }
+    }
+
     #[inline]
     fn is_settled(&self, id: NodeId) -> bool {
         id.number < self.lanes[id.lane as usize].base
@@ -354,6 +366,8 @@ struct Projection {
     places: Vec<Place>,
     /// The graphs that an open unit has touched.
     touched: FxHashMap<UnitId, SmallVec<[u32; 2]>>,
+    /// Where an open unit has read volatile and modelled locations.
+    polled: FxHashMap<UnitId, SmallVec<[(LocationId, SiteId); 2]>>,
     whole: bool,
 }
 
@@ -363,6 +377,7 @@ impl Projection {
             graphs: Vec::new(),
             places: Vec::new(),
             touched: FxHashMap::default(),
+            polled: FxHashMap::default(),
             whole,
         }
     }
@@ -385,6 +400,12 @@ impl Projection {
                 graph.lane_slowly(next);
             }
         }
+        if let Some(owner) = owner
+            && access.cell.synchronizing
+            && begins_again(cx, access, self.polled.entry(owner.unit).or_default())
+        {
+            graph.cut(thread);
+        }
         let node = graph.current(thread, owner);
         if let Some(owner) = owner.filter(|_| !self.whole) {
             let sets = self.touched.entry(owner.unit).or_default();
@@ -393,9 +414,6 @@ impl Projection {
             }
         }
         let place = &mut self.places[access.location.index()];
-        if access.cell.synchronizing {
-            restart(cx, access, node, place);
-        }
         let mut cyclic = Vec::new();
         if let Some(write) = place.write
             && write.node.lane != node.lane
@@ -428,6 +446,7 @@ impl Projection {
 
     fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
         let thread = cx.state.units.info(unit).thread;
+        self.polled.remove(&unit);
         if self.whole {
             if let Some(Some(graph)) = self.graphs.first_mut() {
                 graph.end(thread, unit);
@@ -442,17 +461,21 @@ impl Projection {
     }
 }
 
-/// A loop on a volatile or modelled location begins again: what it read before is forgotten.
-fn restart(cx: &Context<'_>, access: &Access, node: NodeId, place: &mut Place) {
-    let site = access.point.site;
-    let again = access.point.kind == StepKind::Read && site != SiteId(0);
-    let proven = access.writes() && is_conditional(cx.names, site);
-    if let Some(i) = place.readers.iter().position(|r| *r == node)
-        && (proven || again && place.reads[i].site == site)
-    {
-        place.readers.swap_remove(i);
-        place.reads.swap_remove(i);
+/// Whether a loop on a volatile or modelled location begins again, or a conditional update proves that nothing came
+/// between: what the unit did before is another step.
+fn begins_again(cx: &Context<'_>, access: &Access, polled: &mut SmallVec<[(LocationId, SiteId); 2]>) -> bool {
+    let here = (access.location, access.point.site);
+    if access.point.site == SiteId(0) {
+        return false;
     }
+    if access.point.kind != StepKind::Read {
+        return is_conditional(cx.names, access.point.site);
+    }
+    let again = polled.contains(&here);
+    if !again && polled.len() < POLLED {
+        polled.push(here);
+    }
+    again
 }
 
 /// The code of a unit: on the whole heap or not, its method, where it begins, its kind.
