@@ -118,7 +118,10 @@ pub enum GoalError {
     /// A pattern needs two events at least, and two threads where they must be side by side or blocked.
     #[error("a pattern needs events of at least two threads")]
     TooFew,
-    /// Two events of one thread in an order that contradicts the thread's own, or one event twice.
+    /// Something should come between two events that happen at one point of a thread, in one step.
+    #[error("position {} of thread {} is one step: nothing comes between its events", .0.position, .0.thread.0)]
+    OneStep(EventAt),
+    /// Two events of one thread in an order that contradicts the thread's own.
     #[error("thread {} does position {} only later", .0.thread.0, .0.position)]
     AgainstProgramOrder(EventAt),
 }
@@ -144,20 +147,20 @@ impl Target {
         };
         for event in &goal.events {
             let step = find(image, event).ok_or(GoalError::NoSuchEvent(*event))?;
-            let same_thread = target.steps.iter().rfind(|s| s.thread == step.thread);
-            if same_thread.is_some_and(|s| s.number >= step.number) {
-                return Err(GoalError::AgainstProgramOrder(*event));
+            target.add_own(image, event, step);
+            // One point may be several events of the pattern: a call that changes an entry and the size.
+            if target.steps.last() == Some(&step) {
+                continue;
             }
-            if same_thread.is_some() && goal.shape != Shape::Ordered {
-                return Err(GoalError::TooFew);
+            match target.steps.iter().rfind(|s| s.thread == step.thread) {
+                Some(&before) if before == step => return Err(GoalError::OneStep(*event)),
+                Some(before) if before.number > step.number => return Err(GoalError::AgainstProgramOrder(*event)),
+                Some(_) if goal.shape != Shape::Ordered => return Err(GoalError::TooFew),
+                _ => {}
             }
             let mut lock = event.lock.map(|l| l.0);
             for &e in image.events(step) {
-                let code = image.code(e);
-                if (code.is_read() || code.is_write()) && event.location.is_none_or(|l| l.0 == image.operand(e)) {
-                    target.own.insert(image.operand(e));
-                }
-                if lock.is_none() && code.takes() {
+                if lock.is_none() && image.code(e).takes() {
                     lock = Some(image.operand(e));
                 }
             }
@@ -167,6 +170,18 @@ impl Target {
         match target.steps.as_slice() {
             [first, rest @ ..] if rest.iter().any(|s| s.thread != first.thread) => Ok(target),
             _ => Err(GoalError::TooFew),
+        }
+    }
+
+    /// The order of accesses to a pattern's own locations is not held against it, nor that of accesses to the rest of the
+    /// same modelled object, which every call on it touches.
+    fn add_own(&mut self, image: &Image, event: &EventAt, step: Step) {
+        for &e in image.events(step) {
+            let location = image.operand(e);
+            if image.is_access(e) && event.location.is_none_or(|l| l.0 == location) {
+                self.own.insert(location);
+                self.own.extend(image.same_modelled_object(location));
+            }
         }
     }
 

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 use ravel_trace::names::Location;
-use ravel_trace::{Event, LocationId, Mode, Names, Op, Source, SourceError, ThreadId, Value};
+use ravel_trace::{Event, LocationId, Mode, Names, ObjectId, Op, Source, SourceError, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::naming::{ThreadName, thread_names};
@@ -140,6 +140,9 @@ pub struct Image {
     several_threads: Vec<bool>,
     names: Vec<ThreadName>,
     odd_reads: usize,
+    /// Locations of the JDK's modelled objects, by object, and the object of each.
+    modelled: FxHashMap<ObjectId, Vec<u32>>,
+    modelled_object: FxHashMap<u32, ObjectId>,
 }
 
 impl std::fmt::Debug for Image {
@@ -177,6 +180,12 @@ impl Image {
     /// Names and paths of the threads, indexed by [`ThreadId`].
     pub fn thread_names(&self) -> &[ThreadName] {
         &self.names
+    }
+
+    /// All locations of the modelled object that a location belongs to; none if it is an ordinary one.
+    pub(crate) fn same_modelled_object(&self, location: u32) -> impl Iterator<Item = u32> + '_ {
+        let object = self.modelled_object.get(&location);
+        object.and_then(|o| self.modelled.get(o)).into_iter().flatten().copied()
     }
 
     /// Reads whose recorded value is not what the last recorded write left.
@@ -354,6 +363,8 @@ impl Default for Builder {
                 several_threads: Vec::new(),
                 names: Vec::new(),
                 odd_reads: 0,
+                modelled: FxHashMap::default(),
+                modelled_object: FxHashMap::default(),
             },
             previous: FxHashMap::default(),
             last_write: Vec::new(),
@@ -691,6 +702,19 @@ impl Builder {
             self.image
                 .threads
                 .resize_with(names.threads.len(), ThreadSteps::default);
+        }
+        for (location, place) in names.locations.iter().enumerate().take(self.image.synchronizing.len()) {
+            let (Location::Field(object, field) | Location::Entry(object, field, _)) = *place else {
+                continue;
+            };
+            let class = names
+                .fields
+                .get(field.index())
+                .and_then(|f| names.classes.get(f.class.index()));
+            if self.image.synchronizing[location] && class.is_some_and(|c| c.name.starts_with("java.")) {
+                self.image.modelled.entry(object).or_default().push(location as u32);
+                self.image.modelled_object.insert(location as u32, object);
+            }
         }
         self.image.names = thread_names(names, self.image.threads.len());
         self.image

@@ -8,7 +8,9 @@ use ravel_schedule::{
     audit, check, generate, serial_schedules,
 };
 use ravel_trace::names::{Class, Field, Location, Method, Site, SiteKind};
-use ravel_trace::{ClassId, FieldId, LocationId, LockId, MethodId, Mode, Op, SiteId, SyncId, ThreadId, Value};
+use ravel_trace::{
+    ClassId, FieldId, LocationId, LockId, MethodId, Mode, ObjectId, Op, SiteId, SyncId, ThreadId, Value,
+};
 use support::Tape;
 
 const X: u32 = 0;
@@ -421,8 +423,47 @@ fn events_of_one_position_stay_together() {
             &Goal::new(Shape::Ordered, [split, a, split]),
             &Effort::default()
         ),
-        Err(NoSchedule::Goal(GoalError::AgainstProgramOrder(_)))
+        Err(NoSchedule::Goal(GoalError::OneStep(_)))
     ));
+}
+
+/// A call on a concurrent map changes an entry and the size at one point; neither order is held against the pattern.
+#[test]
+fn a_modelled_object_is_the_patterns_own_as_a_whole() {
+    let mut tape = Tape::new(2);
+    tape.names.classes.push(Class {
+        name: "java.util.concurrent.ConcurrentHashMap".to_owned(),
+        ..Class::default()
+    });
+    let map = ObjectId(7);
+    tape.names.locations[8] = Location::Entry(map, FieldId(8), 1);
+    tape.names.locations[9] = Location::Field(map, FieldId(9));
+    let mut call = |thread, position| {
+        let update = |location| Op::Update {
+            location: LocationId(location),
+            value: Value::Unknown,
+        };
+        [
+            tape.op_at(thread, position, update(8)),
+            tape.op_at(thread, position, update(9)),
+        ]
+    };
+    let first = call(0, 1);
+    let second = call(0, 2);
+    let other = call(1, 1);
+    let image = tape.image();
+    assert_eq!(
+        made(&image, Shape::Ordered, &[first[0], other[0], second[0]])
+            .schedule
+            .segments
+            .len(),
+        3
+    );
+    let whole = made(&image, Shape::Ordered, &[first[0], other[0], other[1], second[1]]);
+    assert_eq!(whole.schedule.to_json(), r#"[["main",1],["t1",1],["main",1]]"#);
+    let goal = Goal::new(Shape::Ordered, [first[0], other[0], first[1]]);
+    let inside = generate(&image, &goal, &Effort::default());
+    assert_eq!(inside, Err(NoSchedule::Goal(GoalError::OneStep(first[1]))));
 }
 
 #[test]
