@@ -4,6 +4,7 @@
 //! Read a trace once into an [`Image`], say what is wanted as a [`Goal`], and [`generate()`] a [`Schedule`]. Nothing here
 //! knows a JVM: forcing the program into the schedule is someone else's work.
 
+mod build;
 pub mod check;
 pub mod generate;
 pub mod goal;
