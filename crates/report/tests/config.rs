@@ -232,9 +232,14 @@ fn files_are_found_and_paths_count_from_them() {
         config::load(None, folder.path()).expect("no file is fine"),
         Config::default()
     );
-    std::fs::write(folder.path().join("ravel.toml"), "[report]\nsource = [\"src\"]\n").expect("written");
+    std::fs::write(
+        folder.path().join("ravel.toml"),
+        "[report]\nsource = [\"src\"]\nout = [\"html=r.html\"]\n",
+    )
+    .expect("written");
     let config = config::load(None, folder.path()).expect("valid");
     assert_eq!(config.report.source, [folder.path().join("src")]);
+    assert_eq!(config.report.out[0].file, Some(folder.path().join("r.html")));
     let error = config::load(Some(Path::new("absent.toml")), folder.path()).expect_err("named but absent");
     assert!(error.to_string().starts_with("cannot read absent.toml"), "{error}");
 }

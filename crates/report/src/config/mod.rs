@@ -197,6 +197,9 @@ pub fn load(explicit: Option<&Path>, folder: &Path) -> Result<Config, LoadError>
     if let Some(baseline) = &mut config.report.baseline {
         *baseline = home.join(&baseline);
     }
+    for file in config.report.out.iter_mut().filter_map(|o| o.file.as_mut()) {
+        *file = home.join(&file);
+    }
     Ok(config)
 }
 
