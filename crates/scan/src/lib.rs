@@ -1,1 +1,28 @@
-//! Static analysis of class files.
+//! Static analysis of class files: finds blocks that are meant to be atomic and are not, without running anything.
+//!
+//! [`scan`](fn@scan) reads jars, directories and JDKs and gives findings. On the way: `lower` turns bytecode into control
+//! flow graphs of acquisitions, calls and assignments over locking expressions ([`expr`]); [`callgraph`] links calls to the
+//! methods that may answer; [`summary`] carries what methods lock to their callers; [`pattern`] is the dataflow of the
+//! LockPattern paper; [`rules`] has one file per rule.
+//!
+//! Not a proof in either direction: names stand for objects, paths that cannot happen count, and what reflection, native
+//! code and missing classes lock is taken to be nothing (and counted).
+
+pub mod body;
+pub mod callgraph;
+pub mod expr;
+pub mod filter;
+pub mod hierarchy;
+pub mod listing;
+mod load;
+mod lower;
+pub mod pattern;
+pub mod program;
+pub mod report;
+pub mod rules;
+pub mod solve;
+pub mod summary;
+pub mod symbols;
+
+pub use load::{Options, Scan, ScanError, Times, analyse, load, scan};
+pub use rules::ScanRule;

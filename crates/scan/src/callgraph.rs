@@ -1,0 +1,133 @@
+//! The calls of a program, indexed so that what a method does can be carried to its callers.
+//!
+//! Calls that name the same target are one [`TargetId`]: a method's summary goes to the targets it may answer, and from a
+//! target to its call sites. So a call with a thousand possible answers costs a thousand and not a thousand per site.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::body::{CallRef, Stmt};
+use crate::hierarchy::Hierarchy;
+use crate::program::{MethodId, Program};
+use crate::symbols::Sym;
+
+/// What calls name: a class, a method, and whether overrides may answer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TargetId(pub u32);
+
+/// A call.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CallSite {
+    /// The method that calls.
+    pub method: MethodId,
+    /// The statement that is the call.
+    pub stmt: u32,
+}
+
+/// The calls of a program.
+#[derive(Debug)]
+pub struct CallGraph<'p> {
+    hierarchy: Hierarchy<'p>,
+    /// What each target is.
+    targets: Vec<CallRef>,
+    index: FxHashMap<CallRef, TargetId>,
+    /// The sites of each target.
+    sites: Vec<Vec<CallSite>>,
+    /// The targets with each name and descriptor.
+    by_selector: FxHashMap<Sym, Vec<TargetId>>,
+    program: &'p Program,
+}
+
+impl<'p> CallGraph<'p> {
+    /// The calls of a program.
+    pub fn new(program: &'p Program) -> Self {
+        let mut graph = CallGraph {
+            hierarchy: Hierarchy::new(program),
+            targets: Vec::new(),
+            index: FxHashMap::default(),
+            sites: Vec::new(),
+            by_selector: FxHashMap::default(),
+            program,
+        };
+        for method in program.method_ids() {
+            let Some(body) = program.body(method) else { continue };
+            for (at, stmt) in body.stmts.iter().enumerate() {
+                if let Stmt::Call { target, .. } = stmt {
+                    let stmt = at as u32;
+                    graph.add(*target, CallSite { method, stmt });
+                }
+            }
+        }
+        graph
+    }
+
+    fn add(&mut self, target: CallRef, site: CallSite) {
+        let next = TargetId(self.targets.len() as u32);
+        let id = *self.index.entry(target).or_insert(next);
+        if id == next {
+            self.targets.push(target);
+            self.sites.push(Vec::new());
+            let (_, selector) = self.program.symbols.members(target.pair);
+            self.by_selector.entry(selector).or_default().push(id);
+        }
+        self.sites[id.0 as usize].push(site);
+    }
+
+    /// How many targets there are.
+    pub fn target_count(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The number of a target that some call names.
+    pub fn target(&self, target: CallRef) -> Option<TargetId> {
+        self.index.get(&target).copied()
+    }
+
+    /// The calls that name a target.
+    pub fn sites(&self, target: TargetId) -> &[CallSite] {
+        &self.sites[target.0 as usize]
+    }
+
+    /// The targets that a method may answer.
+    pub fn answered_by(&self, method: MethodId) -> Vec<TargetId> {
+        let selector = self.program.method(method).selector;
+        let Some(targets) = self.by_selector.get(&selector) else {
+            return Vec::new();
+        };
+        let through = self.hierarchy.reached_through(method);
+        let mut answered = targets.clone();
+        answered.retain(|target| {
+            self.hierarchy
+                .may_call(self.targets[target.0 as usize], method, &through)
+        });
+        answered
+    }
+
+    /// How many methods may answer a target, counted up to `limit`.
+    pub fn answer_count(&self, target: TargetId, limit: usize) -> usize {
+        let target = self.targets[target.0 as usize];
+        if target.is_virtual {
+            self.hierarchy.count_answers(target, limit)
+        } else {
+            1
+        }
+    }
+
+    /// The same for several methods at once.
+    pub fn answered_by_all(&self, methods: &[MethodId]) -> Vec<Vec<TargetId>> {
+        methods.par_iter().map(|method| self.answered_by(*method)).collect()
+    }
+
+    /// How many calls name a class that was not read or a method that it does not have.
+    pub fn unresolved(&self) -> usize {
+        let resolved = |target: &CallRef| {
+            let (class, selector) = self.program.symbols.members(target.pair);
+            self.hierarchy.lookup(class, selector).is_some()
+        };
+        let counts = self.targets.par_iter().zip(&self.sites);
+        counts
+            .filter(|(target, _)| !resolved(target))
+            .map(|(_, sites)| sites.len())
+            .sum()
+    }
+}

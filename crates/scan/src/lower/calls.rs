@@ -1,0 +1,53 @@
+//! The library methods that mean something to the analyses.
+
+use ravel_classfile::MemberRef;
+
+/// What a call means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Meaning {
+    /// A call like any other.
+    Plain,
+    /// `Lock.lock`, `Lock.lockInterruptibly`
+    Lock,
+    /// `Lock.tryLock`
+    TryLock,
+    /// `Lock.unlock`
+    Unlock,
+    /// `ReadWriteLock.readLock`, `ReadWriteLock.writeLock`
+    ReadWrite,
+    /// `Object.wait` or `Condition.await` without a time limit.
+    Wait,
+    /// `Object.notify`, `Object.notifyAll`
+    Notify,
+    /// A call to a method that the code does not name.
+    Reflective,
+}
+
+const LOCKS: [&[u8]; 4] = [
+    b"java/util/concurrent/locks/Lock",
+    b"java/util/concurrent/locks/ReentrantLock",
+    b"java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock",
+    b"java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock",
+];
+
+pub(super) fn meaning(method: &MemberRef<'_>) -> Meaning {
+    match (method.name, method.descriptor) {
+        (b"wait", b"()V") => Meaning::Wait,
+        (b"notify" | b"notifyAll", b"()V") => Meaning::Notify,
+        (b"lock" | b"lockInterruptibly", b"()V") if LOCKS.contains(&method.class) => Meaning::Lock,
+        (b"unlock", b"()V") if LOCKS.contains(&method.class) => Meaning::Unlock,
+        (b"tryLock", _) if LOCKS.contains(&method.class) => Meaning::TryLock,
+        (b"readLock" | b"writeLock", descriptor) if descriptor.starts_with(b"()Ljava/util/concurrent/locks/") => {
+            Meaning::ReadWrite
+        }
+        (b"await" | b"awaitUninterruptibly", b"()V") if method.class.ends_with(b"/locks/Condition") => Meaning::Wait,
+        (b"invoke", _) if method.class == b"java/lang/reflect/Method" => Meaning::Reflective,
+        (b"newInstance", _)
+            if method.class == b"java/lang/reflect/Constructor" || method.class == b"java/lang/Class" =>
+        {
+            Meaning::Reflective
+        }
+        (b"invoke" | b"invokeExact", _) if method.class == b"java/lang/invoke/MethodHandle" => Meaning::Reflective,
+        _ => Meaning::Plain,
+    }
+}

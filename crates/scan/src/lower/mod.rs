@@ -1,0 +1,164 @@
+//! From class files to the program: names are interned class by class in order, then all methods are lowered in parallel.
+
+mod calls;
+mod cfg;
+mod class;
+mod held;
+mod method;
+mod variables;
+
+use ravel_classfile::ClassFile;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use crate::program::{Class, ClassId, ClassNotes, Method, MethodId, Program};
+use crate::symbols::{PairId, Sym};
+use class::{Lambda, LoweredClass, Names};
+
+/// A class file that was read.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub origin: String,
+    pub bytes: Vec<u8>,
+    /// Whether findings in it are wanted.
+    pub wanted: bool,
+}
+
+/// Makes a program of class files. A class that cannot be read is counted and left out; of two with one name the first counts.
+pub(crate) fn program(inputs: Vec<Input>) -> Program {
+    let parsed: Vec<(String, bool, Result<ClassFile, String>)> = inputs
+        .into_par_iter()
+        .map(|input| {
+            let class = ClassFile::parse(&input.bytes).map_err(|error| error.to_string());
+            (input.origin, input.wanted, class)
+        })
+        .collect();
+    let mut program = Program::default();
+    let mut named: Vec<(ClassFile, Names, bool)> = Vec::with_capacity(parsed.len());
+    let mut seen = FxHashSet::default();
+    for (origin, wanted, class) in parsed {
+        let class = class.and_then(|class| {
+            let names = Names::intern(&class, &mut program.symbols).map_err(|error| error.to_string())?;
+            Ok((class, names))
+        });
+        match class {
+            // Descriptions of modules have no code.
+            Ok((class, _)) if class.is(ravel_classfile::access::MODULE) => {}
+            Ok((_, names)) if !seen.insert(names.name) => program.counts.duplicates += 1,
+            Ok((class, names)) => named.push((class, names, wanted)),
+            Err(error) => {
+                program.counts.failed += 1;
+                program.problems.push(format!("{origin}: {error}"));
+            }
+        }
+    }
+    let fields = named.iter().flat_map(|(_, names, _)| &names.fields);
+    let guarded = fields.filter(|field| field.guard.is_some());
+    let guarded: FxHashSet<Sym> = guarded.map(|field| program.symbols.members(field.pair).1).collect();
+    let symbols = &program.symbols;
+    let lowered: Vec<(Names, u16, bool, LoweredClass)> = named
+        .into_par_iter()
+        .map(|(file, names, wanted)| {
+            let lowered = class::lower(&file, &names, &guarded, symbols);
+            (names, file.access, wanted, lowered)
+        })
+        .collect();
+    for (names, access, wanted, lowered) in lowered {
+        add(&mut program, names, access, wanted, lowered);
+    }
+    count(&mut program);
+    program
+}
+
+fn add(program: &mut Program, names: Names, access: u16, wanted: bool, lowered: LoweredClass) {
+    let counts = &mut program.counts;
+    counts.classes += 1;
+    counts.wanted += usize::from(wanted);
+    counts.reflective += lowered.reflective;
+    counts.failed_methods += lowered.failed;
+    counts.lines += lowered.lines;
+    let id = ClassId(program.classes.len() as u32);
+    let first = program.methods.len() as u32;
+    for method in lowered.methods {
+        let counts = &mut program.counts;
+        counts.native += usize::from(method.access & ravel_classfile::access::NATIVE != 0);
+        counts.methods += usize::from(method.body.is_some());
+        let number = MethodId(program.methods.len() as u32);
+        let pair = program.symbols.pair(names.name, method.selector);
+        program.by_pair.insert(pair, number);
+        program.methods.push(Method {
+            class: id,
+            selector: method.selector,
+            access: method.access,
+            guard: method.guard,
+            body: method.body,
+            local: method.local,
+        });
+    }
+    program.by_name.insert(names.name, id);
+    program.classes.push(Class {
+        name: names.name,
+        super_class: names.super_class,
+        interfaces: names.interfaces,
+        access,
+        source: lowered.source,
+        fields: names.fields.into(),
+        methods: first..program.methods.len() as u32,
+        wanted,
+        notes: names.notes,
+        instantiates: lowered.instantiates.into(),
+        assigns: lowered.assigns.into(),
+    });
+    for (number, lambda) in names.lambdas.iter().enumerate() {
+        add_lambda(program, names.name, number, lambda);
+    }
+}
+
+/// A lambda is a class of its own, with one method.
+fn add_lambda(program: &mut Program, maker: Sym, number: usize, lambda: &Lambda) {
+    let Some(body) = lambda.body() else { return };
+    let name = format!("{}$$Lambda${number}", program.symbols.text(maker));
+    let name = program.symbols.intern(name.as_bytes());
+    let id = ClassId(program.classes.len() as u32);
+    let method = program.methods.len() as u32;
+    let pair = program.symbols.pair(name, lambda.selector);
+    program.by_pair.insert(pair, MethodId(method));
+    program.methods.push(Method {
+        class: id,
+        selector: lambda.selector,
+        access: ravel_classfile::access::SYNTHETIC,
+        guard: None,
+        body: Some(Box::new(body)),
+        local: Box::default(),
+    });
+    program.by_name.insert(name, id);
+    program.classes.push(Class {
+        name,
+        super_class: None,
+        interfaces: [lambda.interface].into(),
+        access: ravel_classfile::access::SYNTHETIC,
+        source: None,
+        fields: Box::default(),
+        methods: method..method + 1,
+        wanted: false,
+        notes: ClassNotes::default(),
+        instantiates: [name].into(),
+        assigns: Box::default(),
+    });
+}
+
+/// Counts the classes that are named as super class or interface, or called, and were not read.
+fn count(program: &mut Program) {
+    let mut missing: FxHashSet<Sym> = FxHashSet::default();
+    for class in &program.classes {
+        let named = class.super_class.iter().chain(class.interfaces.iter());
+        missing.extend(named.filter(|name| !program.by_name.contains_key(name)));
+    }
+    for pair in 0..program.symbols.pair_count() as u32 {
+        let (class, _) = program.symbols.members(PairId(pair));
+        if !program.by_name.contains_key(&class) && program.symbols.bytes(class).first() != Some(&b'[') {
+            missing.insert(class);
+        }
+    }
+    program.counts.missing = missing.len();
+}

@@ -1,0 +1,215 @@
+//! The program: its classes and methods, read from archives and lowered.
+
+use rustc_hash::FxHashMap;
+
+use crate::body::Body;
+use crate::symbols::{PairId, Sym, Symbols};
+
+/// A class of the program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ClassId(pub u32);
+
+/// A method of the program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MethodId(pub u32);
+
+/// What annotations say about a class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ClassNotes {
+    /// `@NotThreadSafe`: its objects are not shared.
+    pub not_thread_safe: bool,
+    /// `@ThreadSafe`: its objects are.
+    pub thread_safe: bool,
+    /// `@Immutable`: nothing in it changes.
+    pub immutable: bool,
+}
+
+/// A field.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Class and field.
+    pub pair: PairId,
+    /// Access flags.
+    pub access: u16,
+    /// The text of `@GuardedBy`.
+    pub guard: Option<Box<str>>,
+}
+
+/// A class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Class {
+    /// Its internal name.
+    pub name: Sym,
+    /// Its super class.
+    pub super_class: Option<Sym>,
+    /// Its interfaces.
+    pub interfaces: Box<[Sym]>,
+    /// Access flags.
+    pub access: u16,
+    /// The source file's name.
+    pub source: Option<Box<str>>,
+    /// Its fields.
+    pub fields: Box<[Field]>,
+    /// Its methods.
+    pub methods: std::ops::Range<u32>,
+    /// Whether findings in it are wanted; library classes only lend their summaries.
+    pub wanted: bool,
+    /// What annotations say.
+    pub notes: ClassNotes,
+    /// The classes that its code makes objects of.
+    pub instantiates: Box<[Sym]>,
+    /// The fields that its code assigns outside constructors and initialisers.
+    pub assigns: Box<[PairId]>,
+}
+
+/// A method.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Method {
+    /// Its class.
+    pub class: ClassId,
+    /// Its name and descriptor, `count()I`.
+    pub selector: Sym,
+    /// Access flags.
+    pub access: u16,
+    /// The text of `@GuardedBy`: a lock that callers hold.
+    pub guard: Option<Box<str>>,
+    /// Its code; none if it is abstract, native or could not be read.
+    pub body: Option<Box<Body>>,
+    /// What rules that look at one method found in it.
+    pub local: Box<[LocalFact]>,
+}
+
+/// Something noticed in one method alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalFact {
+    /// What.
+    pub kind: LocalKind,
+    /// Where.
+    pub pc: u16,
+    /// Where it began: the check outside the lock, for double-checked locking.
+    pub other: u16,
+    /// The field concerned.
+    pub field: Option<PairId>,
+}
+
+/// What can be noticed in one method alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LocalKind {
+    /// A field tested, locked, tested again, and assigned.
+    DoubleChecked,
+    /// A wait that no loop surrounds.
+    WaitOutsideLoop,
+    /// A notification with no change of state under the lock.
+    NakedNotify,
+}
+
+/// What was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Classes read.
+    pub classes: usize,
+    /// Of these, classes that findings are wanted for.
+    pub wanted: usize,
+    /// Classes that could not be read.
+    pub failed: usize,
+    /// Classes that were there twice.
+    pub duplicates: usize,
+    /// Classes that are named and were not there.
+    pub missing: usize,
+    /// Methods with code.
+    pub methods: usize,
+    /// Methods whose code could not be understood.
+    pub failed_methods: usize,
+    /// Source lines that have code.
+    pub lines: usize,
+    /// Calls that no method of the program answers: their class is missing, or they are reflective.
+    pub unresolved: usize,
+    /// Native methods, assumed to take no locks.
+    pub native: usize,
+    /// Calls to reflection, assumed to take no locks.
+    pub reflective: usize,
+}
+
+/// A program.
+#[derive(Debug, Default)]
+pub struct Program {
+    /// Its names.
+    pub symbols: Symbols,
+    /// Its classes.
+    pub classes: Vec<Class>,
+    /// Its methods.
+    pub methods: Vec<Method>,
+    /// The classes by name.
+    pub by_name: FxHashMap<Sym, ClassId>,
+    /// The methods by class and selector.
+    pub by_pair: FxHashMap<PairId, MethodId>,
+    /// What was read.
+    pub counts: Counts,
+    /// The classes that could not be read, and why.
+    pub problems: Vec<String>,
+}
+
+impl Program {
+    /// A class.
+    pub fn class(&self, id: ClassId) -> &Class {
+        &self.classes[id.0 as usize]
+    }
+
+    /// A method.
+    pub fn method(&self, id: MethodId) -> &Method {
+        &self.methods[id.0 as usize]
+    }
+
+    /// The class of a method.
+    pub fn class_of(&self, id: MethodId) -> &Class {
+        self.class(self.method(id).class)
+    }
+
+    /// The code of a method.
+    pub fn body(&self, id: MethodId) -> Option<&Body> {
+        self.method(id).body.as_deref()
+    }
+
+    /// All methods.
+    pub fn method_ids(&self) -> impl Iterator<Item = MethodId> + use<> {
+        (0..self.methods.len() as u32).map(MethodId)
+    }
+
+    /// The class that declares a field, if it was read.
+    pub fn field(&self, pair: PairId) -> Option<&Field> {
+        let (mut class, member) = self.symbols.members(pair);
+        for _ in 0..64 {
+            let found = self.class(*self.by_name.get(&class)?);
+            let field = found
+                .fields
+                .iter()
+                .find(|field| self.symbols.members(field.pair).1 == member);
+            if field.is_some() {
+                return field;
+            }
+            class = found.super_class?;
+        }
+        None
+    }
+
+    /// `shop.Stock.count()I`
+    pub fn method_text(&self, id: MethodId) -> String {
+        format!(
+            "{}.{}",
+            self.symbols.class_text(self.class_of(id).name),
+            self.symbols.text(self.method(id).selector)
+        )
+    }
+
+    /// `shop.Stock.count (Stock.java:14)`
+    pub fn place(&self, id: MethodId, line: u32) -> String {
+        let class = self.class_of(id);
+        let name = self.symbols.member_name(self.method(id).selector);
+        let file = class.source.as_deref().unwrap_or("?");
+        let class = self.symbols.class_text(class.name);
+        match line {
+            0 => format!("{class}.{name} ({file})"),
+            line => format!("{class}.{name} ({file}:{line})"),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! From what rules found to findings: names, lines, steps, fingerprints.
+
+use ravel_analysis::finding::{Evidence, Finding, Rule, Step, UnitKind, UnitRef};
+
+use crate::body::Body;
+use crate::expr::{ExprId, Exprs, Node};
+use crate::program::{MethodId, Program};
+use crate::rules::ScanRule;
+
+/// A finding before it has an id.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Draft {
+    /// The rule.
+    pub rule: ScanRule,
+    /// The method that the finding is about, and the line there.
+    pub method: MethodId,
+    /// The line in it.
+    pub line: u32,
+    /// What makes it this finding and no other; no lines.
+    pub subject: String,
+    /// The locks and fields concerned.
+    pub variables: Vec<String>,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+    /// One sentence.
+    pub message: String,
+    /// What to change.
+    pub help: String,
+    /// Other methods concerned.
+    pub units: Vec<MethodId>,
+}
+
+/// The name of an expression of a method.
+pub fn expr_text(program: &Program, body: &Body, exprs: &Exprs, expr: ExprId) -> String {
+    exprs.text(expr, &program.symbols, &|node| {
+        let named = body.names.iter().find(|(known, _)| *known == node);
+        match (named, node) {
+            (Some((_, name)), _) => name.to_string(),
+            (None, Node::Param(index)) => format!("parameter {}", index + 1),
+            _ => "a local variable".to_owned(),
+        }
+    })
+}
+
+/// A step of a finding.
+pub fn step(program: &Program, method: MethodId, line: u32, op: &str, variable: String, stack: Vec<String>) -> Step {
+    let class = program.class_of(method);
+    Step {
+        thread: String::new(),
+        op: op.to_owned(),
+        variable,
+        class: program.symbols.class_text(class.name),
+        method: program.symbols.text(program.method(method).selector),
+        file: class.source.as_deref().unwrap_or_default().to_owned(),
+        line,
+        locks: Vec::new(),
+        stack,
+        event: None,
+    }
+}
+
+/// FNV-1a, as for the findings of recorded runs.
+fn fingerprint(parts: &[&str]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{:08x}", (hash ^ hash >> 32) as u32)
+}
+
+/// Findings in the order of rules, classes and lines. Several of one rule, method and subject are told apart by their order.
+pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
+    drafts.sort_by_cached_key(|draft| {
+        (
+            draft.rule,
+            program.method_text(draft.method),
+            draft.line,
+            draft.subject.clone(),
+            draft.message.clone(),
+        )
+    });
+    let mut seen: rustc_hash::FxHashMap<String, u32> = rustc_hash::FxHashMap::default();
+    drafts
+        .into_iter()
+        .map(|draft| {
+            let method = program.method_text(draft.method);
+            let parts = [draft.rule.name(), &draft.subject, &method];
+            let count = seen.entry(parts.join("\0")).or_default();
+            *count += 1;
+            let number = if *count == 1 { String::new() } else { count.to_string() };
+            let mut units = vec![draft.method];
+            units.extend(draft.units);
+            units.dedup();
+            Finding {
+                id: fingerprint(&[parts[0], parts[1], parts[2], &number]),
+                rule: draft.rule.family(),
+                evidence: Evidence::Suspected,
+                shown: true,
+                patterns: vec![draft.rule.name().to_owned()],
+                analyses: vec!["scan".to_owned()],
+                variables: draft.variables,
+                units: units
+                    .into_iter()
+                    .map(|unit| UnitRef {
+                        thread: String::new(),
+                        method: program.method_text(unit),
+                        kind: UnitKind::Section,
+                    })
+                    .collect(),
+                steps: draft.steps,
+                outcome: None,
+                schedule: Vec::new(),
+                replay: String::new(),
+                message: draft.message,
+                help: draft.help,
+                candidates: Vec::new(),
+            }
+        })
+        .collect()
+}
+
+impl ScanRule {
+    /// The kind of bug in the words that all of Ravel's findings share.
+    pub fn family(self) -> Rule {
+        match self {
+            ScanRule::LockPattern => Rule::LockPattern,
+            ScanRule::LockOrder => Rule::LockOrder,
+            ScanRule::GuardedBy | ScanRule::DoubleCheckedLocking | ScanRule::ReassignedLock => Rule::LockDiscipline,
+            ScanRule::WaitOutsideLoop | ScanRule::NakedNotify => Rule::LockPattern,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! # guarded-by
+//!
+//! A field annotated `@GuardedBy` is used where the lock that the annotation names is not held.
+//!
+//! ## Why it is bad
+//!
+//! The annotation is a promise that every use keeps; one use that does not races with all the others.
+//!
+//! ## Example
+//!
+//! ```java
+//! @GuardedBy("this") int balance;
+//! int peek() { return balance; }          // no lock
+//! ```
+//!
+//! ## Fix
+//!
+//! Take the lock, or annotate the method with `@GuardedBy` if its callers hold it.
+//!
+//! ## Reference
+//!
+//! Goetz and others, *Java Concurrency in Practice*, annotations.
+
+use ravel_classfile::access;
+
+use super::ScanRule;
+use crate::body::{Body, Stmt};
+use crate::callgraph::{CallGraph, CallSite};
+use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
+use crate::program::{Field, MethodId, Program};
+use crate::report::{Draft, expr_text, step};
+use crate::summary::{copy_from, translate};
+use crate::symbols::Sym;
+
+/// Private methods are followed to their callers through this many calls.
+const CALLERS: u32 = 3;
+
+/// All uses in wanted classes.
+pub fn check(program: &Program, graph: &CallGraph<'_>) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
+        let Some(body) = program.body(method) else { continue };
+        let name = program.symbols.member_name(program.method(method).selector);
+        let synthetic = program.method(method).access & access::SYNTHETIC != 0;
+        // Nobody else sees an object before its constructor is done; nobody knows when a lambda's body runs.
+        if matches!(name.as_str(), "<init>" | "<clinit>") || synthetic {
+            continue;
+        }
+        body.walk(|stmt, what, open| {
+            if let Stmt::Access { field, base, write } = *what
+                && let Some(declared) = program.field(field)
+                && let Some(draft) = check_access(program, graph, method, body, stmt, (declared, base, write), open)
+            {
+                drafts.push(draft);
+            }
+        });
+    }
+    drafts
+}
+
+fn check_access(
+    program: &Program,
+    graph: &CallGraph<'_>,
+    method: MethodId,
+    body: &Body,
+    stmt: u32,
+    (field, base, write): (&Field, ExprId, bool),
+    open: &[u16],
+) -> Option<Draft> {
+    let guard = field.guard.as_deref()?;
+    let (class, member) = program.symbols.members(field.pair);
+    let mut exprs = body.table();
+    let is_static = field.access & access::STATIC != 0;
+    let base = if is_static { None } else { Some(base) };
+    let own = match base {
+        Some(base) => exprs.add(Node::Field(base, field.pair)),
+        None => exprs.add(Node::Static(field.pair)),
+    };
+    let wanted = resolve(program, class, guard, base, own, &mut exprs)?;
+    let mut global = Exprs::default();
+    let translatable = copy_from(exprs.nodes(), wanted, &mut global);
+    if is_held(&mut exprs, body, open, wanted)
+        || promised(program, method, wanted, &mut exprs)
+        || callers_hold(program, graph, method, translatable, &global, CALLERS)
+    {
+        return None;
+    }
+    let name = format!(
+        "{}.{}",
+        program.symbols.class_text(class),
+        program.symbols.member_name(member)
+    );
+    let line = body.stmt_line(stmt);
+    let lock = expr_text(program, body, &exprs, wanted);
+    let op = if write { "write" } else { "read" };
+    Some(Draft {
+        rule: ScanRule::GuardedBy,
+        method,
+        line,
+        subject: name.clone(),
+        variables: vec![name.clone(), lock.clone()],
+        steps: vec![step(program, method, line, op, name.clone(), Vec::new())],
+        message: format!("{name} is guarded by {guard}, and {lock} is not held here"),
+        help: format!("Hold {lock} here, or annotate the method with @GuardedBy(\"{guard}\") if its callers do."),
+        units: Vec::new(),
+    })
+}
+
+fn is_held(exprs: &mut Exprs, body: &Body, open: &[u16], wanted: ExprId) -> bool {
+    let read_write = exprs.add(Node::ReadWrite(wanted));
+    open.iter().any(|site| {
+        let lock = body.lock(*site);
+        lock != UNKNOWN && (lock == wanted || lock == read_write)
+    })
+}
+
+/// Whether the method's own annotation says that its callers hold the lock.
+fn promised(program: &Program, method: MethodId, wanted: ExprId, exprs: &mut Exprs) -> bool {
+    let found = program.method(method);
+    let Some(guard) = found.guard.as_deref() else {
+        return false;
+    };
+    let this = exprs.add(Node::This);
+    let base = (found.access & access::STATIC == 0).then_some(this);
+    let class = program.class_of(method).name;
+    resolve(program, class, guard, base, UNKNOWN, exprs) == Some(wanted)
+}
+
+/// Whether the method is private and every caller holds the lock.
+fn callers_hold(
+    program: &Program,
+    graph: &CallGraph<'_>,
+    method: MethodId,
+    wanted: ExprId,
+    exprs: &Exprs,
+    depth: u32,
+) -> bool {
+    if wanted == UNKNOWN || depth == 0 || program.method(method).access & access::PRIVATE == 0 {
+        return false;
+    }
+    let targets = graph.answered_by(method);
+    let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
+    sites.peek().is_some()
+        && sites.all(|site| {
+            let mut exprs = exprs.clone();
+            let lock = translate(program, *site, wanted, &mut exprs);
+            lock != UNKNOWN
+                && (holds_at(program, *site, lock, &mut exprs) || {
+                    let name = program.symbols.member_name(program.method(site.method).selector);
+                    name == "<init>" || callers_hold(program, graph, site.method, lock, &exprs, depth - 1)
+                })
+        })
+}
+
+fn holds_at(program: &Program, site: CallSite, lock: ExprId, exprs: &mut Exprs) -> bool {
+    let Some(body) = program.body(site.method) else {
+        return false;
+    };
+    let mut holds = false;
+    let read_write = exprs.add(Node::ReadWrite(lock));
+    body.walk(|stmt, _, open| {
+        if stmt == site.stmt {
+            holds |= open.iter().any(|site| {
+                let open = copy_from(&body.exprs, body.lock(*site), exprs);
+                open == lock || open == read_write
+            });
+        }
+    });
+    holds
+}
+
+/// The lock that an annotation names, for a use through `base`; none if it cannot be told.
+fn resolve(
+    program: &Program,
+    class: Sym,
+    guard: &str,
+    base: Option<ExprId>,
+    own: ExprId,
+    exprs: &mut Exprs,
+) -> Option<ExprId> {
+    let known = |expr: ExprId| Some(expr).filter(|expr| *expr != UNKNOWN);
+    let simple = {
+        let name = program.symbols.class_text(class);
+        name.rsplit(['.', '$']).next().unwrap_or(&name).to_owned()
+    };
+    match guard {
+        "this" => return known(base?),
+        "itself" => return known(own),
+        _ => {}
+    }
+    if guard.ends_with("()") {
+        return None;
+    }
+    if let Some(named) = guard.strip_suffix(".class") {
+        let named = find_class(program, class, named)?;
+        return known(exprs.add(Node::Class(named)));
+    }
+    if let Some(named) = guard.strip_suffix(".this") {
+        return if named == simple { known(base?) } else { None };
+    }
+    let guard = guard.strip_prefix("this.").unwrap_or(guard);
+    let (owner, name) = match guard.rsplit_once('.') {
+        Some((owner, name)) => {
+            let owner = owner.strip_suffix(".this").unwrap_or(owner);
+            (find_class(program, class, owner)?, name)
+        }
+        None => (class, guard),
+    };
+    let field = find_field(program, owner, name)?;
+    let node = if field.access & access::STATIC != 0 {
+        Node::Static(field.pair)
+    } else {
+        Node::Field(base?, field.pair)
+    };
+    known(exprs.add(node))
+}
+
+fn find_class(program: &Program, near: Sym, name: &str) -> Option<Sym> {
+    let near = program.symbols.text(near);
+    let mut places = vec![name.replace('.', "/"), format!("{near}${name}")];
+    if let Some((package, _)) = near.rsplit_once('/') {
+        places.push(format!("{package}/{name}"));
+    }
+    let simple = near.rsplit(['/', '$']).next().unwrap_or(&near);
+    if simple == name {
+        places.push(near.clone());
+    }
+    let found = places.iter().find_map(|place| program.symbols.find(place.as_bytes()));
+    found.filter(|class| program.by_name.contains_key(class))
+}
+
+fn find_field<'p>(program: &'p Program, class: Sym, name: &str) -> Option<&'p Field> {
+    let mut class = Some(class);
+    for _ in 0..64 {
+        let found = program.class(*program.by_name.get(&class?)?);
+        let field = found
+            .fields
+            .iter()
+            .find(|field| program.symbols.member_name(program.symbols.members(field.pair).1) == name);
+        if field.is_some() {
+            return field;
+        }
+        class = found.super_class;
+    }
+    None
+}

@@ -1,0 +1,192 @@
+//! # lock-pattern
+//!
+//! While one lock is held, another is acquired and released twice.
+//!
+//! ## Why it is bad
+//!
+//! Holding the first lock says that the whole block is meant to be one step. Between the two acquisitions of the second lock
+//! any thread may change what it protects, so what was read the first time is stale the second time. And even where it
+//! happens not to matter today, the block rests on assumptions that the next change may break.
+//!
+//! ## Example
+//!
+//! ```java
+//! synchronized boolean contains(Location point) {
+//!     double r1 = point.distanceTo(start);    // locks point
+//!     double r2 = point.distanceTo(end);      // locks it again: it may have moved
+//!     return r1 + r2 <= 1.001 * start.distanceTo(end);
+//! }
+//! ```
+//!
+//! ## Fix
+//!
+//! ```java
+//! synchronized (point) {
+//!     r1 = point.distanceTo(start);
+//!     r2 = point.distanceTo(end);
+//! }
+//! ```
+//!
+//! ## Reference
+//!
+//! *A Static Analysis for Automatic Detection of Atomicity Violations in Java Programs*: Figures 3 and 6 to 10.
+
+use std::collections::BTreeMap;
+
+use super::ScanRule;
+use crate::body::{Body, Stmt};
+use crate::expr::{ExprId, Node};
+use crate::program::{MethodId, Program};
+use crate::report::{Draft, expr_text, step};
+use crate::solve::{Instance, LocksHeld, MethodFacts};
+use crate::summary::Way;
+
+/// One warning per place of the second acquisition, over all contexts. Places are lines, since compilers copy the code of
+/// `finally`.
+pub fn check(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: &[Instance]) -> Vec<Draft> {
+    let mut places: BTreeMap<(MethodId, u32), Vec<&Instance>> = BTreeMap::new();
+    for instance in instances {
+        let facts = &found[instance.facts as usize];
+        let Some(body) = program.body(facts.method) else {
+            continue;
+        };
+        if !program.class_of(facts.method).wanted
+            || is_private(body, facts, instance)
+            || is_guarded(program, facts, instance)
+        {
+            continue;
+        }
+        let line = match body.stmt_line(instance.twice.at) {
+            // Without line numbers every statement is a place of its own.
+            0 => u32::MAX - instance.twice.at,
+            line => line,
+        };
+        places.entry((facts.method, line)).or_default().push(instance);
+    }
+    let drafts = places.into_values().filter_map(|mut instances| {
+        instances.sort_by_key(|instance| {
+            (
+                instance.chain.len(),
+                instance.first,
+                instance.twice.at,
+                instance.context_method,
+                instance.context_site,
+            )
+        });
+        draft(program, held, found, &instances)
+    });
+    drafts.collect()
+}
+
+/// Whether the witness is an object that the method made and kept to itself.
+fn is_private(body: &Body, facts: &MethodFacts, instance: &Instance) -> bool {
+    [instance.twice.first, instance.twice.second].iter().any(|lock| {
+        facts.exprs.any(*lock, &mut |node| match node {
+            Node::New(_) => !body
+                .escaped
+                .iter()
+                .any(|escaped| body.exprs.get(escaped.0 as usize) == Some(&node)),
+            _ => false,
+        })
+    })
+}
+
+/// Whether the witness is in a field that an annotation puts under a lock: it is protected already.
+fn is_guarded(program: &Program, facts: &MethodFacts, instance: &Instance) -> bool {
+    let guarded = |lock: ExprId| match facts.exprs.node(lock) {
+        Node::Field(_, pair) | Node::Static(pair) => program.field(pair).is_some_and(|field| field.guard.is_some()),
+        _ => false,
+    };
+    guarded(instance.twice.first) && guarded(instance.twice.second)
+}
+
+/// The calls that lead from a statement of a method to the acquisition of a lock, outermost first, ending there.
+fn ways(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, lock: ExprId) -> Vec<(MethodId, u32)> {
+    let Some(body) = program.body(facts.method) else {
+        return Vec::new();
+    };
+    let mut ways = vec![(facts.method, body.stmt_line(stmt))];
+    if !matches!(body.stmts.get(stmt as usize), Some(Stmt::Call { .. })) {
+        return ways;
+    }
+    let mut next = facts.brought.get(&(stmt, lock)).copied();
+    while let Some((method, place)) = next.filter(|_| ways.len() < 64) {
+        let Some(body) = program.body(method) else { break };
+        next = None;
+        match held.summaries.of(method)[place as usize].way {
+            Way::Direct(site) => {
+                let pc = body.sites.get(site as usize).map_or(0, |site| site.pc);
+                ways.push((method, body.line(pc)));
+            }
+            Way::Call(stmt, callee, place) => {
+                ways.push((method, body.stmt_line(stmt)));
+                next = Some((callee, place));
+            }
+        }
+    }
+    ways
+}
+
+fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: &[&Instance]) -> Option<Draft> {
+    let instance = instances.first()?;
+    let facts = &found[instance.facts as usize];
+    let body = program.body(facts.method)?;
+    let twice = instance.twice;
+    let text = |lock| expr_text(program, body, &facts.exprs, lock);
+    let (first, second) = (text(twice.first), text(twice.second));
+    let context_body = program.body(instance.context_method)?;
+    let site = *context_body.sites.get(usize::from(instance.context_site))?;
+    let context = expr_text(program, context_body, &context_body.table(), site.lock);
+    let context_line = context_body.line(site.pc);
+    let mut steps = vec![step(
+        program,
+        instance.context_method,
+        context_line,
+        "acquire",
+        context.clone(),
+        Vec::new(),
+    )];
+    for (stmt, lock, name) in [(instance.first, twice.first, &first), (twice.at, twice.second, &second)] {
+        let ways = ways(program, held, facts, stmt, lock);
+        let outer = instance.chain.iter();
+        let mut stack: Vec<String> = outer
+            .map(|site| {
+                let line = program.body(site.method).map_or(0, |body| body.stmt_line(site.stmt));
+                program.place(site.method, line)
+            })
+            .chain(ways.iter().map(|(method, line)| program.place(*method, *line)))
+            .collect();
+        stack.reverse();
+        let line = body.stmt_line(stmt);
+        steps.push(step(program, facts.method, line, "acquire", name.clone(), stack));
+    }
+    let mut contexts: Vec<MethodId> = instances.iter().map(|instance| instance.context_method).collect();
+    contexts.sort_unstable();
+    contexts.dedup();
+    let (from, to) = (body.stmt_line(instance.first), body.stmt_line(twice.at));
+    let (from, to) = (from.min(to), from.max(to));
+    let both = if first == second {
+        format!("{second} is locked twice")
+    } else {
+        format!("{first} and then {second} are locked")
+    };
+    let more = match contexts.len() {
+        0 | 1 => String::new(),
+        count => format!(" ({count} contexts)"),
+    };
+    Some(Draft {
+        rule: ScanRule::LockPattern,
+        method: facts.method,
+        line: body.stmt_line(twice.at),
+        subject: format!("{first} {second}"),
+        variables: vec![context.clone(), second.clone()],
+        steps,
+        message: format!("{both} while {context} is held{more}: what {second} protects may change in between"),
+        help: if from == to {
+            format!("Hold {second} around the whole of it (line {to}).")
+        } else {
+            format!("Hold {second} from line {from} to line {to}.")
+        },
+        units: contexts,
+    })
+}

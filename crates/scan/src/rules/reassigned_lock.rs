@@ -1,0 +1,82 @@
+//! # reassigned-lock
+//!
+//! A block synchronises on the object in a field, and the field is assigned outside constructors.
+//!
+//! ## Why it is bad
+//!
+//! After the assignment two threads hold different locks for the same data, and both are inside.
+//!
+//! ## Example
+//!
+//! ```java
+//! synchronized (list) {
+//!     list = new ArrayList<>();        // the next thread locks another object
+//! }
+//! ```
+//!
+//! ## Fix
+//!
+//! Synchronise on an object in a final field.
+//!
+//! ## Reference
+//!
+//! *A Static Analysis for Automatic Detection of Atomicity Violations in Java Programs*: assignments to what a locking
+//! expression depends on.
+
+use ravel_classfile::access;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ScanRule;
+use crate::body::SiteKind;
+use crate::expr::Node;
+use crate::program::{MethodId, Program};
+use crate::report::{Draft, step};
+use crate::symbols::PairId;
+
+/// One finding per field.
+pub fn check(program: &Program) -> Vec<Draft> {
+    let mut locked: FxHashMap<PairId, (MethodId, u32)> = FxHashMap::default();
+    for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
+        let Some(body) = program.body(method) else { continue };
+        for site in body.sites.iter().filter(|site| site.kind == SiteKind::Block) {
+            if let Some(Node::Field(_, pair) | Node::Static(pair)) = body.exprs.get(site.lock.0 as usize)
+                && let Some(field) = program.field(*pair)
+                && field.access & access::FINAL == 0
+            {
+                locked.entry(field.pair).or_insert((method, body.line(site.pc)));
+            }
+        }
+    }
+    let assigned: FxHashSet<PairId> = program
+        .classes
+        .iter()
+        .flat_map(|class| class.assigns.iter())
+        .filter_map(|pair| program.field(*pair))
+        .map(|field| field.pair)
+        .filter(|pair| locked.contains_key(pair))
+        .collect();
+    let mut found: Vec<_> = locked.into_iter().filter(|(pair, _)| assigned.contains(pair)).collect();
+    found.sort_unstable();
+    found
+        .into_iter()
+        .map(|(pair, (method, line))| {
+            let (class, member) = program.symbols.members(pair);
+            let name = format!(
+                "{}.{}",
+                program.symbols.class_text(class),
+                program.symbols.member_name(member)
+            );
+            Draft {
+                rule: ScanRule::ReassignedLock,
+                method,
+                line,
+                subject: name.clone(),
+                variables: vec![name.clone()],
+                steps: vec![step(program, method, line, "acquire", name.clone(), Vec::new())],
+                message: format!("{name} is used as a lock and assigned outside constructors"),
+                help: "Lock an object in a final field instead.".to_owned(),
+                units: Vec::new(),
+            }
+        })
+        .collect()
+}
