@@ -149,12 +149,12 @@ fn main_location(finding: &Finding, options: &Options<'_>) -> Option<Value> {
     let from_step = words::main_place(finding).and_then(|step| location(step, options));
     from_step.or_else(|| {
         // No step: the class of the first unit or variable still tells where to look.
-        let name = finding
+        let of_unit = finding
             .units
             .first()
-            .map(|u| u.method.split('(').next().unwrap_or(&u.method));
-        let name = name.or_else(|| finding.variables.first().map(String::as_str))?;
-        let class = name.rsplit_once('.')?.0;
+            .and_then(|u| u.method.split('(').next()?.rsplit_once('.'));
+        let of_variable = finding.variables.first().and_then(|v| words::class_of_variable(v));
+        let class = of_unit.map(|(class, _)| class).or(of_variable)?;
         let uri = options.sources.relative_path(class, "")?;
         Some(json!({ "physicalLocation": physical(&uri, 0) }))
     })

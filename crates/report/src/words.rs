@@ -105,16 +105,46 @@ pub fn package(class: &str) -> &str {
     class.rsplit_once('.').map_or("", |(package, _)| package)
 }
 
-/// `shop.Stock.items` as `items`, `shop.Stock.items[3]` as `items[3]`, anything without a dot as it is.
+/// `shop.Stock.items` as `items`, `int[] in shop.Stock` as `int[]`. The state of a class of the JDK keeps that class,
+/// `AtomicInteger.state`: its name alone would tell nothing.
 pub fn simple_variable(variable: &str) -> &str {
+    if let Some((array, _)) = variable.split_once(" in ") {
+        return array;
+    }
+    if variable.starts_with("java.") || variable.starts_with("javax.") {
+        return short_name(variable);
+    }
     variable.rsplit('.').next().unwrap_or(variable)
 }
 
-/// `shop.Stock.items` as `Stock.items`.
-pub fn short_variable(variable: &str) -> &str {
-    match variable.rmatch_indices('.').nth(1) {
-        Some((at, _)) => &variable[at + 1..],
-        None => variable,
+/// `shop.Stock.items` as `Stock.items`, `int[] in shop.Stock` as `int[] in Stock`.
+pub fn short_variable(variable: &str) -> String {
+    match variable.split_once(" in ") {
+        Some((array, class)) => format!("{array} in {}", simple_class(class)),
+        None => short_name(variable).to_owned(),
+    }
+}
+
+/// The class of `shop.Stock.items` or `int[] in shop.Stock`: `shop.Stock`.
+pub fn class_of_variable(variable: &str) -> Option<&str> {
+    match variable.split_once(" in ") {
+        Some((_, class)) => Some(class),
+        None => variable.rsplit_once('.').map(|(class, _)| class),
+    }
+}
+
+/// The word that stands for a variable in source code; none for array elements and the state of library objects.
+pub fn variable_word(variable: &str) -> Option<&str> {
+    let name = simple_variable(variable).split(['[', '{']).next()?;
+    let plain = !variable.contains(" in ") && !name.contains('.') && !name.is_empty();
+    plain.then_some(name)
+}
+
+/// `shop.Stock.take` as `Stock.take`.
+pub fn short_name(name: &str) -> &str {
+    match name.rmatch_indices('.').nth(1) {
+        Some((at, _)) => &name[at + 1..],
+        None => name,
     }
 }
 
@@ -124,7 +154,7 @@ pub fn method(qualified: &str) -> String {
         Some(at) => qualified.split_at(at),
         None => (qualified, ""),
     };
-    let short = short_variable(name);
+    let short = short_name(name);
     match parameters(descriptor) {
         Some(parameters) => format!("{short}({})", parameters.join(", ")),
         None => format!("{short}{descriptor}"),
@@ -374,7 +404,7 @@ pub fn main_place(finding: &Finding) -> Option<&Step> {
 
 /// The variables of a finding, as in `Range.low, Range.high`.
 pub fn variables(finding: &Finding) -> String {
-    let short: Vec<&str> = finding.variables.iter().map(|v| short_variable(v)).collect();
+    let short: Vec<String> = finding.variables.iter().map(|v| short_variable(v)).collect();
     short.join(", ")
 }
 
@@ -436,7 +466,17 @@ mod tests {
     fn variables_keep_their_class() {
         assert_eq!(short_variable("shop.Stock.items"), "Stock.items");
         assert_eq!(short_variable("x"), "x");
-        assert_eq!(simple_variable("shop.Stock.items[3]"), "items[3]");
+        assert_eq!(simple_variable("shop.Stock.items"), "items");
+        assert_eq!(simple_variable("int[] in shop.Stock"), "int[]");
+        assert_eq!(short_variable("int[] in shop.Stock"), "int[] in Stock");
+        assert_eq!(class_of_variable("int[] in shop.Stock"), Some("shop.Stock"));
+        let state = "java.util.concurrent.atomic.AtomicInteger.state";
+        assert_eq!(simple_variable(state), "AtomicInteger.state");
+        assert_eq!(variable_word("shop.Stock.items"), Some("items"));
+        assert_eq!(
+            (variable_word(state), variable_word("int[] in a.B"), variable_word("")),
+            (None, None, None)
+        );
     }
 
     #[test]

@@ -36,9 +36,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let page = Page::find(topic)?;
-    let text = match args.markdown {
-        true => page.text.to_owned(),
-        false => page.render(args.color.width.unwrap_or(80), args.color.color(), args.color.unicode()),
+    let text = if args.markdown {
+        page.text.to_owned()
+    } else {
+        page.render(args.color.width.unwrap_or(80), args.color.color(), args.color.unicode())
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -185,9 +185,10 @@ pub fn schema() -> Value {
         if section.name == "suppress" {
             table["minProperties"] = json!(2);
         }
-        let value = match section.repeated {
-            true => json!({ "type": "array", "description": section.about, "items": table }),
-            false => table,
+        let value = if section.repeated {
+            json!({ "type": "array", "description": section.about, "items": table })
+        } else {
+            table
         };
         properties.insert(section.name.to_owned(), value);
     }

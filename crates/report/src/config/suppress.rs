@@ -93,7 +93,7 @@ impl Suppression {
                 finding
                     .variables
                     .iter()
-                    .filter_map(|v| v.rsplit_once('.').map(|(class, _)| class)),
+                    .filter_map(|v| crate::words::class_of_variable(v)),
             )
         };
         let methods = || {

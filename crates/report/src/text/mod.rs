@@ -130,7 +130,7 @@ fn callers(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
 /// `shop.Stock.count (Stock.java:14)` without its package.
 fn frame(frame: &str) -> String {
     match frame.split_once(" (") {
-        Some((method, place)) => format!("{} ({place}", words::short_variable(method)),
+        Some((method, place)) => format!("{} ({place}", words::short_name(method)),
         None => frame.to_owned(),
     }
 }

@@ -267,9 +267,9 @@ fn crop(text: &str, indent: usize, focus: usize, room: usize, ellipsis: &str) ->
 
 /// Column and length of what a step touches in its line: the variable's name if it is there, else the whole code.
 fn mark(text: &str, step: &Step) -> (usize, usize) {
-    let name = words::simple_variable(&step.variable);
-    let name = name.split('[').next().unwrap_or(name);
-    if let Some(at) = find_word(text, name) {
+    if let Some(name) = words::variable_word(&step.variable)
+        && let Some(at) = find_word(text, name)
+    {
         return (width(&text[..at]), width(name));
     }
     let code = text.trim();
