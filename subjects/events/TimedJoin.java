@@ -1,7 +1,7 @@
 /* expect:
  *   thread main, t1
  *   fork t1 == 1 by main
- *   join t1 == 1 by main
+ *   join t1 == 2 by main   // the second join, and isAlive that says no
  *   end == 1 by t1
  * about: the first timed join ends too early and sees nothing, the second sees the end
  */

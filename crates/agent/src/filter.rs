@@ -97,6 +97,14 @@ const COLLECTIONS: &[&str] = &[
     "Vector",
 ];
 
+/// The atomics that programs use by the million: a word tells those that one thread has alone.
+fn is_atomic(name: &str) -> bool {
+    matches!(
+        name.strip_prefix("java/util/concurrent/atomic/"),
+        Some("AtomicInteger" | "AtomicLong" | "AtomicBoolean" | "AtomicReference")
+    )
+}
+
 /// Decides by name.
 #[derive(Debug)]
 pub struct Filter {
@@ -161,7 +169,11 @@ impl Filter {
 
     /// Whether instances of the class carry Ravel's word.
     pub fn has_word(&self, name: &str) -> bool {
-        matches!(self.treatment(name), Treatment::Application | Treatment::Collection)
+        match self.treatment(name) {
+            Treatment::Application | Treatment::Collection => true,
+            Treatment::Library => is_atomic(name),
+            Treatment::Skip(_) => false,
+        }
     }
 
     /// Whether accesses to final fields are recorded.

@@ -69,6 +69,8 @@ pub enum Effect {
     MapUpdate = 38,
     /// Waits for the thread that is the argument to end; it may run out of time.
     Join = 39,
+    /// Hands a task over and waits for it: release half of the argument at the start, acquire half at the end.
+    Invoke = 40,
     /// Means nothing, and nothing inside it counts.
     Hide = 32,
     /// Gives up the lock that the stamp says.
@@ -270,7 +272,7 @@ pub const MODELS: &[Model] = &[
     m(FJ_TASK, "invoke", Receive),
     m(FJ_POOL, "execute", SendArgument).of(Of::None).arg(1).always(),
     m(FJ_POOL, "submit", SendArgument).of(Of::None).arg(1).always(),
-    m(FJ_POOL, "invoke", SendArgument).of(Of::None).arg(1).always(),
+    m(FJ_POOL, "invoke", Invoke).of(Of::None).arg(1).always(),
     m(FJ_POOL, "externalSubmit", SendArgument).of(Of::None).arg(1).always(),
     m(FJ_POOL, "poolSubmit", SendArgument).of(Of::None).arg(2).always(),
     m(COMPLETABLE, "completeNull", Send).always(),
@@ -285,6 +287,8 @@ pub const MODELS: &[Model] = &[
     m(COMPLETABLE, "isDone", ReceiveIf),
     m("java/util/Timer", "sched", SendArgument).of(Of::None).arg(1),
     m("java/util/TaskQueue", "getMin", ReceiveResult).of(Of::None).always(),
+    // A random number is nobody's state.
+    m("java/util/Random", "next", Hide).of(Of::None),
     // Maps.
     m(CHM, "get", MapGet).arg(1).state("entry"),
     m(CHM, "getOrDefault", MapGet).arg(1).state("entry"),

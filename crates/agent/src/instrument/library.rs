@@ -26,6 +26,7 @@ pub fn concerns(name: &str) -> bool {
             | "jdk/internal/loader/BuiltinClassLoader"
             | "java/util/Timer"
             | "java/util/TaskQueue"
+            | "java/util/Random"
     ) || name.starts_with("java/util/concurrent/")
         || name.starts_with("java/lang/invoke/VarHandle")
 }
@@ -34,6 +35,9 @@ pub fn concerns(name: &str) -> bool {
 pub fn rewrite(cx: &mut Context<'_>, class: &mut ClassFile) -> Result<bool> {
     let mut changed = add_fields(cx, class)?;
     for method in methods(class)? {
+        if method.name == "<init>" && cx.filter.has_word(&cx.name) {
+            changed |= constructor(cx, class, &method)?;
+        }
         changed |= rewrite_method(cx, class, &method)?;
     }
     Ok(changed)
@@ -384,6 +388,21 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
         hook_model(cx, class, method, &found, Effect::Monitor as i32, code)?;
     }
     Ok(())
+}
+
+/// An atomic gets its word where its super constructor has been called.
+fn constructor(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else { return Ok(false) };
+    let Some(start) = super_call_pc(&code, &class.pool) else { return Ok(false) };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        if instruction.pc == start {
+            born(cx, class, &mut edit, start, instruction.operand)?;
+        }
+    }
+    if edit.is_empty() { Ok(false) } else { cx.apply(class, method.index, &edit, code) }
 }
 
 /// In forced runs: asks before the point.

@@ -154,7 +154,12 @@ impl Instrumenter {
                 }
                 true
             }
-            _ => library::rewrite(&mut cx, &mut class)?,
+            _ => {
+                if self.filter.has_word(name) {
+                    add_word(&cx, &mut class)?;
+                }
+                library::rewrite(&mut cx, &mut class)?
+            }
         };
         if changed { class.write().map(Some) } else { Ok(None) }
     }

@@ -1021,6 +1021,7 @@ public final class Ravel {
     private static final int MONITOR = 37;
     private static final int MAP_UPDATE = 38;
     private static final int JOIN_THREAD = 39;
+    private static final int INVOKE = 40;
 
     public static void in(Object self, Object argument, int model) {
         enterModel(self, argument, -1, model);
@@ -1048,6 +1049,7 @@ public final class Ravel {
         }
         if (!outside) step(t);
         long object = self == null ? 0 : identity(self);
+        boolean alone = (model >>> 8 & 0xFFFF) != 0 && aloneIn(t, self);
         long extra = 0;
         int site = H.U.getInt(t + CALL);
         switch (effect) {
@@ -1056,7 +1058,12 @@ public final class Ravel {
             case AWAIT: sync(t, WAIT, site, object); break;
             case SIGNAL: sync(t, NOTIFY, site, object); break;
             case SIGNAL_ALL: sync(t, NOTIFY_ALL, site, object); break;
-            case SEND_IN: case BARRIER: sync(t, SEND, site, object); break;
+            case SEND_IN: sync(t, SEND, site, object); break;
+            case BARRIER:
+                sync(t, SEND, site, object);
+                // The last to come may run an action for all.
+                sync(t, RECEIVE, site, object);
+                break;
             case RECEIVE_SELF: case RUN: sync(t, RECEIVE, site, object); break;
             case MONITOR: sync(t, ACQUIRE, site, object); break;
             case JOIN_THREAD: extra = ((Thread) argument).ravel$t; break;
@@ -1064,8 +1071,8 @@ public final class Ravel {
             case MAP_GET: case MAP_PUT: case MAP_PUT_IF_ABSENT: case MAP_REMOVE: case MAP_COMPUTE: case MAP_REPLACE_IF: case MAP_UPDATE:
                 extra = index >= 0 ? index : key(argument);
                 break;
-            case QUEUE_PUT: case SUBMIT: case SEND_ARGUMENT:
-                if (argument != null) sync(t, SEND, site, identity(argument));
+            case QUEUE_PUT: case SUBMIT: case SEND_ARGUMENT: case INVOKE:
+                if (argument != null) sync(t, SEND, site, extra = identity(argument));
                 break;
             default: break;
         }
@@ -1075,9 +1082,20 @@ public final class Ravel {
         H.U.putLong(m + 16, object);
         H.U.putLong(m + 24, extra);
         H.U.putInt(m + 32, site);
+        H.U.putInt(m + 36, alone ? 1 : 0);
         H.U.putLong(t + MODEL, m + MODEL_FRAME);
         H.U.putInt(t + NEST, 0);
         H.U.putLong(t + OPAQUE, effect == RUN ? 0 : effect == MONITOR ? H.U.getLong(t + OPAQUE) : top);
+    }
+
+    /** Whether no other thread has used an object so far, or the JDK made it for itself. */
+    private static boolean aloneIn(long t, Object o) {
+        int offset = H.U.getInt(o.getClass(), H.CLASS_WORD);
+        if (offset <= 0) return false;
+        long w = H.U.getLong(o, (long) offset);
+        // The name bit alone: made where nothing is tracked, and numbered just now as somebody's sync object.
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return true;
+        return (share(t, o, w) & 1) == 0;
     }
 
     /** A modelled method that takes a long: only the stamp of StampedLock. */
@@ -1156,7 +1174,7 @@ public final class Ravel {
         int site = H.U.getInt(m + 32);
         long object = H.U.getLong(m + 16);
         long extra = H.U.getLong(m + 24);
-        long state = (long) (model >>> 8 & 0xFFFF) << 48 | object;
+        long state = H.U.getInt(m + 36) != 0 ? 0 : (long) (model >>> 8 & 0xFFFF) << 48 | object;
         switch (model & 0xFF) {
             case LOCK: sync(t, ACQUIRE, site, object); break;
             case JOIN_THREAD:
@@ -1168,12 +1186,13 @@ public final class Ravel {
             case TRY_LOCK_SHARED: if (yes) sync(t, ACQUIRE_SHARED, site, object); break;
             case AWAIT: step(t); sync(t, yes ? RESUME : RESUME_UNNOTIFIED, site, object); break;
             case RECEIVE_OUT: case BARRIER: sync(t, RECEIVE, site, object); break;
+            case INVOKE: if (extra != 0) sync(t, RECEIVE, site, extra); break;
             case RECEIVE_IF: if (yes) sync(t, RECEIVE, site, object); break;
             case RECEIVE_RESULT: if (result != null) sync(t, RECEIVE, site, identity(result)); break;
             case RUN: sync(t, SEND, site, object); break;
             case GET: case STATE_READ: state(t, READ_STATE, site, state, value); break;
-            case SET: stamped(t, WRITE_STATE, site, H.U.getInt(t + POSITION), state, 0, extra); break;
-            case STATE_UPDATE: stamped(t, UPDATE_STATE, site, H.U.getInt(t + POSITION), state, 0, extra); break;
+            case SET: state(t, WRITE_STATE, site, state, 0, extra); break;
+            case STATE_UPDATE: state(t, UPDATE_STATE, site, state, 0, extra); break;
             case UPDATE: state(t, UPDATE_STATE, site, state, value); break;
             case COMPARE_AND_SET: state(t, yes ? UPDATE_STATE : READ_STATE, site, state, value); break;
             case MAP_GET: state(t, READ_ENTRY, site, state, extra); break;
@@ -1198,13 +1217,19 @@ public final class Ravel {
 
     /** An access to one entry of a map; {@code size} if the number of entries changed too (state field + 1). */
     private static void entry(long t, int site, long state, long key, boolean update, boolean size) {
+        if (state == 0) return;
         state(t, update ? READ_ENTRY + 2 : READ_ENTRY, site, state, key);
         if (size) state(t, UPDATE_STATE, site, state + (1L << 48), 0);
     }
 
     private static void state(long t, int kind, int site, long state, long value) {
-        if (H.U.getLong(t + TOP) == H.U.getLong(t + BOTTOM)) return;
+        if (state == 0 || H.U.getLong(t + TOP) == H.U.getLong(t + BOTTOM)) return;
         stamped(t, kind, site, H.U.getInt(t + POSITION), state, value, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+    }
+
+    private static void state(long t, int kind, int site, long state, long value, long stamp) {
+        if (state == 0 || H.U.getLong(t + TOP) == H.U.getLong(t + BOTTOM)) return;
+        stamped(t, kind, site, H.U.getInt(t + POSITION), state, value, stamp);
     }
 
     // ---- what reflection must not see -----------------------------------------------------------------------------

@@ -1,0 +1,161 @@
+//! What the whole-program tests share: the JDKs of this machine, compiled subjects, bounded runs.
+
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A JDK that can run subjects.
+#[derive(Clone, Debug)]
+pub struct Jdk {
+    pub home: PathBuf,
+    pub release: u32,
+}
+
+impl Jdk {
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.home.join("bin").join(name)
+    }
+}
+
+/// The newest JDK of each release from 17 on, found by JAVA_HOME, PATH and the usual places. None at all is an error.
+pub fn jdks() -> Vec<Jdk> {
+    let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
+    let on_path = std::env::var_os("PATH").and_then(|path| {
+        std::env::split_paths(&path).map(|dir| dir.join("javac")).find_map(|javac| javac.canonicalize().ok())
+    });
+    homes.extend(on_path.and_then(|javac| javac.ancestors().nth(2).map(Path::to_path_buf)));
+    for place in ["/usr/lib/jvm", "/opt/java", "/opt/jdks"] {
+        homes.extend(std::fs::read_dir(place).into_iter().flatten().flatten().map(|entry| entry.path()));
+    }
+    let mut found = BTreeMap::new();
+    for home in homes {
+        let Ok(home) = home.canonicalize() else { continue };
+        if home.join("bin/javac").exists()
+            && let Some(release) = release(&home)
+            && release >= 17
+        {
+            found.entry(release).or_insert(Jdk { home, release });
+        }
+    }
+    assert!(!found.is_empty(), "no JDK 17 or later found: set JAVA_HOME, or apt-get install openjdk-17-jdk-headless");
+    found.into_values().collect()
+}
+
+/// The oldest and the newest JDK: what every test runs on.
+pub fn tested_jdks() -> Vec<Jdk> {
+    let all = jdks();
+    let mut chosen = vec![all[0].clone()];
+    if all.len() > 1 {
+        chosen.push(all[all.len() - 1].clone());
+    } else {
+        eprintln!("only JDK {} found: the tests run on that alone", all[0].release);
+    }
+    chosen
+}
+
+fn release(home: &Path) -> Option<u32> {
+    let text = std::fs::read_to_string(home.join("release")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
+    line.trim_matches('"').split(['.', '-', '+']).next()?.parse().ok()
+}
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/ravel is two levels down").to_path_buf()
+}
+
+/// The binary under test.
+pub fn ravel() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_ravel"))
+}
+
+/// Java sources of a folder of subjects, sorted.
+pub fn sources(folder: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("subjects").join(folder))
+        .expect("subjects are part of the tree")
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "java"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no subjects in {folder}");
+    files
+}
+
+/// Compiles a folder of subjects for a release.
+pub fn compile(jdk: &Jdk, folder: &str, release: u32, to: &Path) {
+    let output = Command::new(jdk.tool("javac"))
+        .args(["-g", "-nowarn", "--release", &release.to_string(), "-d"])
+        .arg(to)
+        .args(sources(folder))
+        .output()
+        .expect("javac runs");
+    assert!(output.status.success(), "{folder} does not compile:\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Runs a command to its end; kills it, by its id, when it takes longer.
+pub fn run(command: &mut Command, limit: Duration) -> Output {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (out, err) = (dir.path().join("out"), dir.path().join("err"));
+    let file = |path: &Path| std::fs::File::create(path).expect("a temporary file");
+    command.stdin(Stdio::null()).stdout(file(&out)).stderr(file(&err));
+    let mut child = command.spawn().expect("the command starts");
+    let status = wait(&mut child, limit);
+    Output {
+        status,
+        stdout: std::fs::read(out).expect("the output"),
+        stderr: std::fs::read(err).expect("the output"),
+    }
+}
+
+fn wait(child: &mut Child, limit: Duration) -> std::process::ExitStatus {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("the child can be waited for") {
+            return status;
+        }
+        if start.elapsed() > limit {
+            let _ = child.kill();
+            return child.wait().expect("the child can be waited for");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The lines of a subject's first comment after `key:`, without decoration, up to `about:`.
+pub fn comment(source: &str, key: &str) -> Option<Vec<String>> {
+    let body = source.strip_prefix("/*")?.split("*/").next()?;
+    let mut lines = body.lines();
+    if lines.next()?.trim() != format!("{key}:") {
+        return None;
+    }
+    let clean = |line: &str| {
+        let line = line.trim_start().strip_prefix('*').unwrap_or(line).trim();
+        line.split("//").next().unwrap_or_default().trim().to_string()
+    };
+    Some(lines.map(clean).take_while(|line| !line.starts_with("about:")).filter(|line| !line.is_empty()).collect())
+}
+
+/// Calls `test` for every item, on as many threads as there are cores, and gathers what failed.
+pub fn each<T: Sync>(items: &[T], test: impl Fn(&T) -> Result<(), String> + Sync) {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let failures = std::sync::Mutex::new(Vec::new());
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    if let Err(failure) = test(item) {
+                        failures.lock().expect("no test panics with the lock").push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("no test panics with the lock");
+    failures.sort();
+    assert!(failures.is_empty(), "{} of {} failed:\n{}", failures.len(), items.len(), failures.join("\n"));
+}
