@@ -35,14 +35,13 @@ impl MemoryTrace {
         crate::std_text::parse(text)
     }
 
-    /// Reads all of another source. Its tables are not copied: give them as `names` once it has been read, or take
-    /// the events alone with this and [`new`](Self::new).
-    pub fn events_of(source: &mut dyn Source) -> Result<Vec<Event>, SourceError> {
+    /// All that is left of another source.
+    pub fn collect(source: &mut dyn Source) -> Result<Self, SourceError> {
         let mut events = Vec::new();
         while let Some(event) = source.next_event()? {
             events.push(event);
         }
-        Ok(events)
+        Ok(MemoryTrace::new(source.names().clone(), events))
     }
 
     /// All events in order.

@@ -4,7 +4,7 @@ use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, ObjectId, SiteI
 
 /// All tables of one trace. Classes, methods, fields, sites and threads come from the file; locations, locks and
 /// synchronisation objects grow as events are read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Indexed by [`ClassId`].
     pub classes: Vec<Class>,

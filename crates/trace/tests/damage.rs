@@ -162,7 +162,7 @@ fn a_file_cut_anywhere_gives_the_whole_blocks_before_the_cut() {
             offset: torn_at as u64,
             bytes: (cut - torn_at) as u64,
         };
-        let said = outcome.warnings.iter().any(|warning| *warning == expected);
+        let said = outcome.warnings.contains(&expected);
         assert_eq!(said, cut != torn_at, "cut at {cut}: {:?}", outcome.warnings);
         assert!(outcome.warnings.contains(&Warning::Unfinished));
         assert!(outcome.events.len() <= whole.events.len());

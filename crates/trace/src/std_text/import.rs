@@ -47,7 +47,7 @@ pub struct ImportSummary {
 }
 
 /// Records of a thread written at a time.
-const BUFFER: usize = 8192;
+const BUFFER: usize = 1 << 15;
 
 /// A line longer than this is no line of a trace.
 const LONGEST_LINE: u64 = 1 << 20;
