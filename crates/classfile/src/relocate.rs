@@ -81,10 +81,11 @@ fn stack_map_table(attribute: &Attribute, map: &PcMap, handlers: &[u16], throwab
             put_u2(out, delta);
         };
         match tag {
-            0..=63 | 251 if delta < 64 => out.push(delta as u8),
+            // The long form stays long, as some compilers write it where the short one would do.
+            0..=63 if delta < 64 => out.push(delta as u8),
             0..=63 | 251 => wide(&mut out, 251),
             64..=127 | 247 => {
-                if delta < 64 {
+                if delta < 64 && tag != 247 {
                     out.push(64 + delta as u8);
                 } else {
                     wide(&mut out, 247);

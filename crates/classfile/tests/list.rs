@@ -61,6 +61,21 @@ fn a_list_is_encoded_as_it_was() {
 }
 
 #[test]
+fn needlessly_long_frames_stay_long() {
+    let mut pool = ConstantPool::new();
+    let name = pool.add_utf8("StackMapTable").expect("room");
+    let mut code = Code::new(
+        1,
+        1,
+        vec![op::ILOAD_0, op::IFEQ, 0, 3, op::ICONST_0, op::POP, op::RETURN],
+    );
+    let info = vec![0, 2, 251, 0, 4, 247, 0, 0, 1];
+    code.attributes.push(ravel_classfile::Attribute::new(name, info));
+    let again = code.decode().expect("valid").encode(&mut pool).expect("encodes");
+    assert_eq!(code, again);
+}
+
+#[test]
 fn added_instructions_move_labels_and_tables() {
     let mut pool = ConstantPool::new();
     let mut code = switching();
