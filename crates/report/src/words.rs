@@ -390,7 +390,29 @@ pub fn told(finding: &Finding) -> Finding {
             step.op = "block".to_owned();
         }
     }
+    tell_locks_apart(&mut told.steps);
     told
+}
+
+/// Two threads that wait for each other over locks of one class: each waits for the one that the other holds, so they can
+/// be told apart, `Account@1` and `Account@2`, where their names alone are the same.
+fn tell_locks_apart(steps: &mut [Step]) {
+    let [first, second, third, fourth] = steps else { return };
+    let one_name = [&*second, &*third, &*fourth]
+        .iter()
+        .all(|s| s.variable == first.variable);
+    let in_turn = first.thread == third.thread && second.thread == fourth.thread && first.thread != second.thread;
+    let shape = first.op == "acquire" && second.op == "acquire" && third.op == "block" && fourth.op == "block";
+    if !(one_name && in_turn && shape) || first.variable.is_empty() {
+        return;
+    }
+    let name = first.variable.clone();
+    for (step, held, own) in [(first, 1, 1), (second, 2, 2), (third, 1, 2), (fourth, 2, 1)] {
+        if let Some(lock) = step.locks.iter_mut().rfind(|l| **l == name) {
+            *lock = format!("{name}@{held}");
+        }
+        step.variable = format!("{name}@{own}");
+    }
 }
 
 /// The step where a reader should look first: the decisive one, else the first that has a line, else the first.
