@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         let checked = check(&image, &goal, &made.schedule);
                         let worth = match made.verdict {
                             Verdict::Witnessed => format!("witnessed, check {checked:?}"),
-                            Verdict::ReadsDiffer(broken) => format!("reads differ: {broken}"),
+                            Verdict::Unproven(broken) => format!("reads differ: {broken}"),
                         };
                         println!(
                             "  {} {worth}, all reads kept {}",

@@ -4,11 +4,10 @@
 //! alike. Promise: what passes keeps locks exclusive, hard order, notifications, and the values of all reads before the
 //! pattern's first event, and has the pattern at its end. Time is linear in the steps of the schedule.
 
-use ravel_trace::ThreadId;
-
 use crate::goal::{Goal, GoalError, Shape, Target};
 use crate::image::{Image, Step};
 use crate::machine::{Broken, Machine, point};
+use crate::naming::ThreadName;
 use crate::plan::Keep;
 use crate::schedule::Schedule;
 
@@ -29,20 +28,35 @@ pub enum CheckError {
 /// Checks a schedule against the trace: whoever passes has a witness for the goal.
 pub fn check(image: &Image, goal: &Goal, schedule: &Schedule) -> Result<(), CheckError> {
     let target = Target::resolve(image, goal)?;
-    let mut turns = Vec::with_capacity(schedule.segments.len());
+    let threads = threads_of(image, schedule);
     for segment in &schedule.segments {
-        let name = schedule.threads.get(segment.thread);
-        let known = name.and_then(|n| image.thread_names().iter().position(|t| t.path == n.path));
-        let thread =
-            known.ok_or_else(|| CheckError::NoSuchThread(name.map_or_else(String::new, |n| n.path.clone())))?;
-        turns.push((ThreadId::from(thread), segment.until));
+        if threads.get(segment.thread).copied().flatten().is_none() {
+            let name = schedule.threads.get(segment.thread);
+            return Err(CheckError::NoSuchThread(
+                name.map_or_else(String::new, |n| n.path.clone()),
+            ));
+        }
     }
-    let mut walk = Walk::new(image, &target, Keep::BeforeFirst);
+    Ok(check_schedule(image, &target, schedule)?)
+}
+
+/// Checks a schedule whose threads are all in the trace; turns of others are passed over.
+pub(crate) fn check_schedule(image: &Image, target: &Target, schedule: &Schedule) -> Result<(), Broken> {
+    let mut walk = Walk::new(image, target, Keep::BeforeFirst);
     walk.go_on()?;
-    for (thread, until) in turns {
-        walk.turn(thread.0, until)?;
+    let threads = threads_of(image, schedule);
+    for segment in &schedule.segments {
+        if let Some(Some(thread)) = threads.get(segment.thread) {
+            walk.turn(*thread as u32, segment.until)?;
+        }
     }
-    Ok(walk.finish()?)
+    walk.finish()
+}
+
+/// For each thread of a schedule, its number in the trace.
+fn threads_of(image: &Image, schedule: &Schedule) -> Vec<Option<usize>> {
+    let number = |name: &ThreadName| image.thread_names().iter().position(|t| t.path == name.path);
+    schedule.threads.iter().map(number).collect()
 }
 
 /// What the rules say of the trace itself.

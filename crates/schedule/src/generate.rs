@@ -7,9 +7,10 @@
 //!
 //! Promise: a [witnessed](Verdict::Witnessed) schedule has passed the [check](crate::check). Misses: none on a trace that the
 //! exhaustive search covers; on longer ones a schedule may exist that is not found, and [`NoSchedule::Infeasible`] then
-//! says that the answer is not final.
+//! says that the answer is not final. One such miss is known: that another thread's write of the same value would do for
+//! a read is seen by the exhaustive search alone.
 
-use crate::check::check_order;
+use crate::check::{check_order, check_schedule};
 use crate::goal::{Goal, GoalError, Shape, Target};
 use crate::image::{Image, Step};
 use crate::machine::Broken;
@@ -63,8 +64,9 @@ impl Effort {
 pub enum Verdict {
     /// It passed the check: the finding is witnessed.
     Witnessed,
-    /// Locks and hard order allow it, but a read before the pattern would see another value: only a run can tell.
-    ReadsDiffer(Broken),
+    /// It did not, for this reason. Locks and hard order allow it, but (as a rule) a read before the pattern would see
+    /// another value: only a run can tell.
+    Unproven(Broken),
 }
 
 /// A schedule and what it is worth.
@@ -173,9 +175,9 @@ impl Maker<'_> {
             self.up_to_the_lock(&mut schedule);
         }
         let check = |keep| check_order(self.image, self.target, &order, keep);
-        let verdict = match check(Keep::BeforeFirst) {
+        let verdict = match check(Keep::BeforeFirst).and_then(|()| check_schedule(self.image, self.target, &schedule)) {
             Ok(()) => Verdict::Witnessed,
-            Err(broken) => Verdict::ReadsDiffer(broken),
+            Err(broken) => Verdict::Unproven(broken),
         };
         Generated {
             schedule,
