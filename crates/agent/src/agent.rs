@@ -16,6 +16,7 @@ use ravel_trace::ids::ThreadId;
 use ravel_trace::raw::RawKind;
 use ravel_trace::run_info::{Footer, Header};
 
+use crate::baton::Baton;
 use crate::filter::Filter;
 use crate::instrument::Instrumenter;
 use crate::jvm::{self, Jvmti};
@@ -39,8 +40,14 @@ pub struct Agent {
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) instrumenter: Instrumenter,
     pub(crate) block_field: OnceLock<BlockField>,
+    pub(crate) baton: Option<Baton>,
     finished: AtomicBool,
 }
+
+/// Exit code of a forced run whose threads wait for each other in a circle.
+pub const DEADLOCK: i32 = 97;
+/// Exit code of a forced run that took too long.
+pub const HANG: i32 = 98;
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
@@ -71,6 +78,7 @@ impl Agent {
         let header = header(jvmti, &options);
         let filter = Filter::new(&options);
         let forcing = options.schedule.is_some();
+        let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
         let recorder = Arc::new(Recorder::start(options, &header)?);
         let registry = Registry::new(Arc::clone(&recorder));
         let instrumenter = Instrumenter::new(filter, registry, forcing);
@@ -79,10 +87,27 @@ impl Agent {
             recorder,
             instrumenter,
             block_field: OnceLock::new(),
+            baton,
             finished: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;
         listen(jvmti)
+    }
+
+    /// Tells a forced run of a new thread.
+    pub(crate) fn in_schedule(&self, block: *const ThreadBlock) {
+        if let Some(baton) = &self.baton {
+            // SAFETY: blocks live for ever; the number is set once.
+            let number = unsafe { (*block).thread };
+            baton.add(block, number, self.recorder.thread_path(ThreadId(number)));
+        }
+    }
+
+    /// Ends a forced run that would not end by itself.
+    pub(crate) fn end_process(&self, code: i32) -> ! {
+        self.finish();
+        // SAFETY: ends the process at once; the threads are in a state from which nothing good follows.
+        unsafe { libc::_exit(code) }
     }
 
     /// A thread that the agent knows begins to run.
@@ -98,6 +123,9 @@ impl Agent {
         }
         block.begun = 1;
         let (name, daemon) = jvm::thread_info(self.jvmti, env, thread).unwrap_or_default();
+        if let Some(baton) = &self.baton {
+            baton.rename(block.thread, &name);
+        }
         self.recorder.describe_thread(ThreadId(block.thread), |thread| {
             thread.name = if name.is_empty() && virtual_thread {
                 "virtual".into()
@@ -121,6 +149,9 @@ impl Agent {
         if block.begun == 0 || block.ended != 0 {
             return;
         }
+        if let Some(baton) = &self.baton {
+            baton.end(block);
+        }
         let died = u64::from(block.begun > 1);
         self.recorder.append_numbered(block, RawKind::End, 0, died);
         self.recorder.end_thread(block);
@@ -138,6 +169,23 @@ impl Agent {
         let words = jvm::describe(self.jvmti, env, exception);
         self.recorder
             .describe_thread(ThreadId(block.thread), |thread| thread.exception = words);
+    }
+
+    /// Limits of the recording, and of a forced run.
+    fn check_time(&self) {
+        let Some(baton) = &self.baton else {
+            self.recorder.check_limits();
+            return;
+        };
+        baton.watch();
+        if self
+            .recorder
+            .options
+            .max_time
+            .is_some_and(|limit| self.recorder.elapsed() >= limit)
+        {
+            self.end_process(HANG);
+        }
     }
 
     /// Closes the trace and says how it went.
@@ -165,11 +213,12 @@ impl Agent {
         };
         let outcome = self.recorder.finish(footer);
         let error = outcome.error.unwrap_or_default();
+        let forced = self.baton.as_ref().map(Baton::outcome).unwrap_or_default();
+        let error = error.replace(['\n', '\t'], " ");
         let line = format!(
-            "{}\t{}\t{}\n",
+            "{}\t{}\t{error}\t{forced}\n",
             self.recorder.path.display(),
-            outcome.bytes,
-            error.replace(['\n', '\t'], " ")
+            outcome.bytes
         );
         match &self.recorder.options.status {
             Some(path) => {
@@ -299,13 +348,14 @@ unsafe extern "system" fn on_vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, thread:
         return;
     }
     let new = agent.recorder.new_thread(None, 0);
+    agent.in_schedule(new);
     jvm::set_block(env, agent, thread, new as jlong);
     agent.thread_began(env, thread, false);
     let _ = std::thread::Builder::new().name("ravel-ticker".into()).spawn(move || {
         while !agent.finished.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_micros(200));
             agent.recorder.tick();
-            agent.recorder.check_limits();
+            agent.check_time();
         }
     });
 }

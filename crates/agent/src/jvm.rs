@@ -92,7 +92,8 @@ fn from_signature(signature: &str) -> String {
         "F" => "float".into(),
         "D" => "double".into(),
         _ => signature
-            .trim_start_matches('L')
+            .strip_prefix('L')
+            .unwrap_or(signature)
             .trim_end_matches(';')
             .replace('/', "."),
     }

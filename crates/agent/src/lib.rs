@@ -5,6 +5,7 @@
 //! code writes its records to raw memory.
 
 pub mod agent;
+pub mod baton;
 pub mod filter;
 pub mod instrument;
 pub mod jvm;

@@ -5,7 +5,8 @@ use ravel_trace::definition::Definition;
 use ravel_trace::ids::{ObjectId, ThreadId};
 use ravel_trace::raw::{RawKind, TABLE_OBJECT};
 
-use crate::agent::{Agent, agent};
+use crate::agent::{Agent, DEADLOCK, agent};
+use crate::baton::Baton;
 use crate::jvm;
 use crate::thread_block::ThreadBlock;
 
@@ -94,6 +95,7 @@ pub extern "system" fn Java_java_lang_Ravel_fork(env: *mut JNIEnv, _: jclass, th
     let spawned = parent.children;
     parent.children += 1;
     let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
+    agent.in_schedule(new);
     // SAFETY: `new_thread` gives a block that lives for ever; the thread has not started, so nobody else uses it.
     let number = unsafe { (*new).thread };
     agent
@@ -134,10 +136,73 @@ pub extern "system" fn Java_java_lang_Ravel_noise(_: *mut JNIEnv, _: jclass, thr
     }
 }
 
+/// The baton of a forced run, with the block of the thread that calls.
+fn forced<'a>(thread: jlong) -> Option<(&'static Agent, &'static Baton, &'a mut ThreadBlock)> {
+    let (agent, block) = block(thread)?;
+    Some((agent, agent.baton.as_ref()?, block))
+}
+
 /// `Ravel.gate`
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_Ravel_gate(_: *mut JNIEnv, _: jclass, thread: jlong, _site: jint) {
-    if let Some((_, block)) = block(thread) {
-        block.gate = u32::MAX;
+pub extern "system" fn Java_java_lang_Ravel_gate(_: *mut JNIEnv, _: jclass, thread: jlong) {
+    if let Some((agent, baton, block)) = forced(thread) {
+        baton.pass(block);
+        // What this thread does now comes after what the others did in their turns.
+        agent.recorder.tick();
+    }
+}
+
+/// `Ravel.next`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_next(_: *mut JNIEnv, _: jclass, thread: jlong) {
+    if let Some((_, baton, block)) = forced(thread) {
+        baton.hand_over(block);
+    }
+}
+
+/// `Ravel.lock`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_lock(env: *mut JNIEnv, _: jclass, lock: jobject) {
+    if !lock.is_null() {
+        // SAFETY: a live reference; `Ravel.unlock` gives it up on the same thread.
+        unsafe { ((**env).MonitorEnter)(env, lock) };
+    }
+}
+
+/// `Ravel.unlock`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_unlock(env: *mut JNIEnv, _: jclass, lock: jobject) {
+    if !lock.is_null() {
+        // SAFETY: a live reference; `Ravel.lock` took it on the same thread. Allowed with an exception pending.
+        unsafe { ((**env).MonitorExit)(env, lock) };
+    }
+}
+
+/// `Ravel.want`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_want(_: *mut JNIEnv, _: jclass, thread: jlong, lock: jlong) {
+    if let Some((agent, baton, block)) = forced(thread)
+        && baton.wants(block, lock as u64)
+    {
+        agent.end_process(DEADLOCK);
+    }
+    if let Some((_, baton, block)) = forced(thread) {
+        baton.hand_over(block);
+    }
+}
+
+/// `Ravel.got`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_got(_: *mut JNIEnv, _: jclass, thread: jlong, lock: jlong) {
+    if let Some((_, baton, block)) = forced(thread) {
+        baton.got(block, lock as u64);
+    }
+}
+
+/// `Ravel.give`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_give(_: *mut JNIEnv, _: jclass, thread: jlong, lock: jlong, all: jboolean) {
+    if let Some((_, baton, block)) = forced(thread) {
+        baton.gives(block, lock as u64, all != 0);
     }
 }

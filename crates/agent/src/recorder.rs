@@ -215,6 +215,21 @@ impl Recorder {
         block
     }
 
+    /// A thread by who started it and in which order: `main/0/2`.
+    pub fn thread_path(&self, thread: ThreadId) -> String {
+        let threads = lock(&self.threads);
+        let mut indices = Vec::new();
+        let mut at = threads.get(thread.index());
+        while let Some(entry) = at {
+            let Some(parent) = entry.definition.parent else { break };
+            indices.push(entry.definition.spawn_index.to_string());
+            at = threads.get(parent.index());
+        }
+        indices.push("main".to_string());
+        indices.reverse();
+        indices.join("/")
+    }
+
     /// Says what is known of a thread.
     pub fn describe_thread(&self, thread: ThreadId, change: impl FnOnce(&mut Thread)) {
         let definition = {
@@ -351,6 +366,11 @@ impl Recorder {
         if !self.stopped.swap(true, Ordering::SeqCst) {
             *lock(&self.end) = reason;
         }
+    }
+
+    /// Since when the recording runs.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// Whether a limit has been reached; checked by the ticker.

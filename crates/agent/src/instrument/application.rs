@@ -74,7 +74,11 @@ fn rewrite_method(
     if edit.is_empty() {
         return Ok(true);
     }
-    cx.apply(class, method.index, &edit, code)
+    let done = cx.apply(class, method.index, &edit, code)?;
+    if done && cx.forcing {
+        class.methods[method.index].access &= !access::SYNCHRONIZED;
+    }
+    Ok(done)
 }
 
 fn plan(cx: &Context<'_>, class: &ClassFile, code: &Code, method: &MethodContext) -> Result<Option<Plan>> {
@@ -343,8 +347,14 @@ impl MethodWriter<'_, '_> {
         let Some(site) = self.site(pc, SiteKind::Lock) else {
             return Ok(());
         };
-        self.point(pc, site)?;
         let pool = &mut self.class.pool;
+        if self.cx.forcing {
+            let emit = Emit::new()
+                .op(op::DUP)
+                .int(site, pool)?
+                .call("lockPoint", "(Ljava/lang/Object;I)V", pool)?;
+            self.edit.insert_before(pc, &emit.bytes);
+        }
         let after = Emit::new()
             .int(site, pool)?
             .call("acquired", "(Ljava/lang/Object;I)V", pool)?;
@@ -447,12 +457,18 @@ impl MethodWriter<'_, '_> {
         Ok(())
     }
 
+    /// Whether the method's lock is taken by inserted code: in a forced run the thread must be asked before it blocks.
+    fn forced_lock(&self) -> bool {
+        self.cx.forcing && self.method.access & access::SYNCHRONIZED != 0
+    }
+
     /// Before a return.
     fn leave(&mut self, pc: u32) -> Result<()> {
         if !self.plan.frame {
             return Ok(());
         }
         let id = self.cx.method_id(self.method).0 as i32;
+        let forced_lock = self.forced_lock();
         let pool = &mut self.class.pool;
         let emit = if self.method.name == "<clinit>" {
             let class = self.cx.class.0 as i32;
@@ -461,7 +477,8 @@ impl MethodWriter<'_, '_> {
                 .int(class, pool)?
                 .call("exitInitializer", "(II)V", pool)?
         } else {
-            Emit::new().int(id, pool)?.call("exit", "(I)V", pool)?
+            let hook = if forced_lock { "exitForced" } else { "exit" };
+            Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?
         };
         self.edit.insert_before(pc, &emit.bytes);
         Ok(())
@@ -493,9 +510,10 @@ impl MethodWriter<'_, '_> {
             } else {
                 Emit::new().load(0)
             };
+            let hook = if self.cx.forcing { "enterForced" } else { "enterLocked" };
             lock.int(id, pool)?
                 .int(site, pool)?
-                .call("enterLocked", "(Ljava/lang/Object;II)V", pool)?
+                .call(hook, "(Ljava/lang/Object;II)V", pool)?
         } else {
             let hook = if self.method.name == "<clinit>" {
                 "enterInitializer"

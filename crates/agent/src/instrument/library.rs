@@ -50,6 +50,8 @@ fn add_fields(cx: &Context<'_>, class: &mut ClassFile) -> Result<bool> {
             class.add_field(access, "ravel$t", "J")?;
             class.add_field(access, "ravel$a", "Ljava/lang/ref/WeakReference;")?;
             class.add_field(access, "ravel$w", "[J")?;
+            class.add_field(access, "ravel$l", "[Ljava/lang/Object;")?;
+            class.add_field(access, "ravel$d", "I")?;
             Ok(true)
         }
         "java/lang/Class" => class.add_field(access, "ravel$o", "I").map(|_| true),
@@ -392,8 +394,12 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
 
 /// An atomic gets its word where its super constructor has been called.
 fn constructor(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext) -> Result<bool> {
-    let Some(code) = class.code(&class.methods[method.index])? else { return Ok(false) };
-    let Some(start) = super_call_pc(&code, &class.pool) else { return Ok(false) };
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let Some(start) = super_call_pc(&code, &class.pool) else {
+        return Ok(false);
+    };
     let mut edit = CodeEditor::new();
     edit.grow_stack(STACK);
     for instruction in code.instructions() {
@@ -402,7 +408,11 @@ fn constructor(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodConte
             born(cx, class, &mut edit, start, instruction.operand)?;
         }
     }
-    if edit.is_empty() { Ok(false) } else { cx.apply(class, method.index, &edit, code) }
+    if edit.is_empty() {
+        Ok(false)
+    } else {
+        cx.apply(class, method.index, &edit, code)
+    }
 }
 
 /// In forced runs: asks before the point.

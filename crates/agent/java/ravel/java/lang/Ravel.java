@@ -137,7 +137,19 @@ public final class Ravel {
 
     private static native void fork(long thread, Thread child);
 
-    private static native void gate(long thread, int site);
+    private static native void gate(long thread);
+
+    private static native void next(long thread);
+
+    private static native void lock(Object lock);
+
+    private static native void unlock(Object lock);
+
+    private static native void want(long thread, long lock);
+
+    private static native void got(long thread, long lock);
+
+    private static native void give(long thread, long lock, boolean all);
 
     private static native void noise(long thread);
 
@@ -160,7 +172,13 @@ public final class Ravel {
         number(Object.class);
         name(0, Object.class);
         fork(0, null);
-        gate(0, 0);
+        gate(0);
+        next(0);
+        lock(null);
+        unlock(null);
+        want(0, 0);
+        got(0, 0);
+        give(0, 0, false);
         noise(0);
         began(null);
         ended(null);
@@ -749,7 +767,18 @@ public final class Ravel {
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
         append(t, kind, site, H.U.getInt(t + POSITION), object, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+        if ((H.FLAGS & FORCING) != 0) forced(t, kind, object);
         if ((H.FLAGS & WITH_NOISE) != 0) noise(t);
+    }
+
+    /** In forced runs it is known who holds what. */
+    private static void forced(long t, int kind, long object) {
+        switch (kind) {
+            case ACQUIRE: case RESUME: case RESUME_UNNOTIFIED: got(t, object); break;
+            case RELEASE: give(t, object, false); break;
+            case WAIT: give(t, object, true); handOver(t); break;
+            default: break;
+        }
     }
 
     // ---- methods ----------------------------------------------------------------------------------------------
@@ -845,6 +874,7 @@ public final class Ravel {
         H.U.putLong(t + TOP, f + FRAME);
         long lock = H.U.getLong(f + 16);
         if (lock != 0) {
+            if ((H.FLAGS & FORCING) != 0) ask(t);
             step(t);
             sync(t, RELEASE, H.U.getInt(f + 24), lock >>> 1);
         }
@@ -949,6 +979,7 @@ public final class Ravel {
     public static void starting(Thread child) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || child.ravel$t != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
+        if ((H.FLAGS & FORCING) != 0) ask(t);
         step(t);
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
@@ -1047,12 +1078,16 @@ public final class Ravel {
             H.U.putInt(t + NEST, H.U.getInt(t + NEST) + 1);
             return;
         }
-        if (!outside) step(t);
+        if (!outside) {
+            if ((H.FLAGS & FORCING) != 0) ask(t);
+            step(t);
+        }
         long object = self == null ? 0 : identity(self);
         boolean alone = (model >>> 8 & 0xFFFF) != 0 && aloneIn(t, self);
         long extra = 0;
         int site = H.U.getInt(t + CALL);
         switch (effect) {
+            case LOCK: if ((H.FLAGS & FORCING) != 0) want(t, object); break;
             case UNLOCK: sync(t, RELEASE, site, object); break;
             case UNLOCK_SHARED: sync(t, RELEASE_SHARED, site, object); break;
             case AWAIT: sync(t, WAIT, site, object); break;
@@ -1085,6 +1120,7 @@ public final class Ravel {
         H.U.putInt(m + 36, alone ? 1 : 0);
         H.U.putLong(t + MODEL, m + MODEL_FRAME);
         H.U.putInt(t + NEST, 0);
+        if (!outside) handOver(t);
         H.U.putLong(t + OPAQUE, effect == RUN ? 0 : effect == MONITOR ? H.U.getLong(t + OPAQUE) : top);
     }
 
@@ -1251,13 +1287,75 @@ public final class Ravel {
     public static void point(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        if (H.U.getInt(t + POSITION) == H.U.getInt(t + GATE)) gate(t, site);
+        ask(t);
+    }
+
+    /** Before a monitor is entered, in forced runs only. */
+    public static void lockPoint(Object lock, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        ask(t);
+        if (lock != null) want(t, identity(lock));
+    }
+
+    /** Enters a method that was synchronized before it was changed for a forced run. */
+    public static void enterForced(Object lock, int method, int site) {
+        Thread thread = Thread.currentThread();
+        long t = thread.ravel$t;
+        if (t != 0) {
+            ask(t);
+            want(t, identity(lock));
+        }
+        lock(lock);
+        Object[] locks = thread.ravel$l;
+        int depth = thread.ravel$d;
+        if (locks == null || depth == locks.length) {
+            Object[] more = new Object[depth == 0 ? 16 : 2 * depth];
+            for (int i = 0; i < depth; i++) more[i] = locks[i];
+            thread.ravel$l = locks = more;
+        }
+        locks[depth] = lock;
+        thread.ravel$d = depth + 1;
+        enterLocked(lock, method, site);
+    }
+
+    /** Leaves such a method. */
+    public static void exitForced(int method) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) pop(t, method);
+        unlock();
+    }
+
+    public static void exitForcedThrown(int method) {
+        exitThrown(method);
+        unlock();
+    }
+
+    private static void unlock() {
+        Thread thread = Thread.currentThread();
+        int depth = thread.ravel$d - 1;
+        Object lock = thread.ravel$l[depth];
+        thread.ravel$l[depth] = null;
+        thread.ravel$d = depth;
+        unlock(lock);
+    }
+
+    /** Waits for the thread's turn if the next point is beyond what it may do now. */
+    @ForceInline
+    private static void ask(long t) {
+        if (H.U.getInt(t + POSITION) - H.U.getInt(t + GATE) >= 0) gate(t);
+    }
+
+    /** Before something that may block: the next thread need not wait for this one. */
+    @ForceInline
+    private static void handOver(long t) {
+        if ((H.FLAGS & FORCING) != 0 && H.U.getInt(t + POSITION) - H.U.getInt(t + GATE) >= 0) next(t);
     }
 
     /** The same in a collection of the JDK. */
     public static void jpoint(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
-        if (H.U.getInt(t + POSITION) == H.U.getInt(t + GATE)) gate(t, site);
+        ask(t);
     }
 }

@@ -5,6 +5,8 @@ public class Thread implements Runnable {
     public long ravel$t;
     public java.lang.ref.WeakReference<Object[]> ravel$a;
     public long[] ravel$w;
+    public Object[] ravel$l;
+    public int ravel$d;
 
     public static native Thread currentThread();
 
