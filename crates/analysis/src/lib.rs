@@ -1,5 +1,6 @@
 //! Analyses of a trace, one module each, and the findings they share.
 
+pub mod analyse;
 pub mod automata;
 pub mod blocks;
 pub mod describe;

@@ -5,6 +5,7 @@ use crate::blocks::Blocks;
 use crate::engine::Analysis;
 use crate::lockset::Lockset;
 use crate::patterns::Patterns;
+use crate::patterns::language::Pattern;
 use crate::race::{Observed, Predicted, Race};
 use crate::reduction::units::Reduction;
 use crate::serializability::Serializability;
@@ -37,6 +38,26 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub fn all() -> Vec<Box<dyn Analysis>> {
     DEFAULT.iter().map(|(_, make)| make()).collect()
 }
+
+/// The analyses named, or the default ones if none is, with the user's patterns.
+pub fn choose(chosen: &[String], patterns: &[Pattern]) -> Result<Vec<Box<dyn Analysis>>, UnknownAnalysis> {
+    let wanted: Vec<&str> = match chosen {
+        [] => DEFAULT.iter().map(|(name, _)| *name).collect(),
+        chosen => chosen.iter().map(String::as_str).collect(),
+    };
+    wanted
+        .into_iter()
+        .map(|name| match name {
+            "patterns" => Ok(Box::new(Patterns::new(patterns)) as Box<dyn Analysis>),
+            name => by_name(name).ok_or_else(|| UnknownAnalysis(name.to_owned())),
+        })
+        .collect()
+}
+
+/// A name that no analysis has.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no analysis `{0}`; there are {known}", known = names().collect::<Vec<_>>().join(", "))]
+pub struct UnknownAnalysis(pub String);
 
 /// One analysis by name.
 pub fn by_name(name: &str) -> Option<Box<dyn Analysis>> {

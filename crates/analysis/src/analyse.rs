@@ -1,0 +1,70 @@
+//! The whole of analysis in one call, for callers that want findings and nothing else.
+
+use crate::engine::{Analysis, Engine};
+use crate::finding::{Evidence, Finding};
+use crate::merge::merge;
+use crate::units::UnitSettings;
+use ravel_trace::{Source, SourceError};
+
+/// What analysis says of one trace.
+#[derive(Debug)]
+pub struct Analysed {
+    /// The bugs, strongest evidence first.
+    pub findings: Vec<Finding>,
+    /// Events read.
+    pub events: u64,
+    /// Threads seen.
+    pub threads: u64,
+    /// Why reading stopped before the end of the trace, if it did; the findings are those of what was read.
+    pub error: Option<SourceError>,
+}
+
+/// Runs analyses over a trace and merges what they observe.
+pub fn analyse(source: &mut dyn Source, settings: &UnitSettings, analyses: Vec<Box<dyn Analysis>>) -> Analysed {
+    let outcome = Engine::new(settings, analyses).run(source);
+    let findings = merge(outcome.reports, source.names(), &outcome.state);
+    Analysed {
+        findings,
+        events: outcome.events,
+        threads: outcome.threads,
+        error: outcome.error,
+    }
+}
+
+/// Findings of several traces as those of one: the same bug is one finding, with the stronger of the evidence.
+/// Occurrences stay those of the trace that the finding is taken from.
+pub fn combine(into: &mut Vec<Finding>, findings: Vec<Finding>) {
+    for finding in findings {
+        let Some(known) = into.iter_mut().find(|f| f.id == finding.id) else {
+            into.push(finding);
+            continue;
+        };
+        let (mut strong, weak) = if finding.evidence > known.evidence {
+            (finding, known.clone())
+        } else {
+            (known.clone(), finding)
+        };
+        let add = |to: &mut Vec<String>, from: Vec<String>| {
+            for item in from {
+                if !to.contains(&item) {
+                    to.push(item);
+                }
+            }
+        };
+        add(&mut strong.patterns, weak.patterns);
+        add(&mut strong.analyses, weak.analyses);
+        add(&mut strong.variables, weak.variables);
+        *known = strong;
+    }
+    into.sort_by(|a, b| {
+        b.evidence
+            .cmp(&a.evidence)
+            .then(a.rule.cmp(&b.rule))
+            .then(a.id.cmp(&b.id))
+    });
+}
+
+/// Whether replay can try to make a finding happen: it has an occurrence, and more than a rule of thumb behind it.
+pub fn is_replayable(finding: &Finding) -> bool {
+    finding.evidence >= Evidence::Predicted && !finding.candidates.is_empty()
+}

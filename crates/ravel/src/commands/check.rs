@@ -1,0 +1,160 @@
+//! `ravel check`: analyses traces and reports what could happen.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Context;
+use ravel_analysis::analyse::{Analysed, analyse, combine, is_replayable};
+use ravel_analysis::engine::Analysis;
+use ravel_analysis::finding::{ClassCounts, Report, Summary, UnitKind};
+use ravel_analysis::registry;
+use ravel_analysis::units::UnitSettings;
+use ravel_report::Notes;
+use ravel_report::config::Config;
+use ravel_trace::{Footer, ReadOptions, Reader};
+
+use super::report::ReportArgs;
+
+/// The arguments of `ravel check`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Traces, as `ravel record` writes them
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// Run only these analyses (lockset, race, reduction, blocks, automata, patterns, serializability)
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub analyses: Vec<String>,
+    /// Look only at these kinds of units (section, method, compound, declared)
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = parse_kind)]
+    pub units: Vec<UnitKind>,
+    /// Pass over damage in the middle of a trace instead of stopping there
+    #[arg(long)]
+    pub salvage: bool,
+    /// How to report.
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+fn parse_kind(name: &str) -> Result<UnitKind, String> {
+    match name {
+        "section" => Ok(UnitKind::Section),
+        "method" => Ok(UnitKind::Method),
+        "compound" => Ok(UnitKind::Compound),
+        "declared" => Ok(UnitKind::Declared),
+        _ => Err("use section, method, compound or declared".to_owned()),
+    }
+}
+
+/// Runs `ravel check`. Ends with 0 or 1 as the report says, 2 if a trace could not be read to its end, 3 if there was
+/// nothing in any.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let config = args.report.load_config()?;
+    let settings = settings(&args, &config);
+    let start = Instant::now();
+    let mut all = Checked::default();
+    for trace in &args.traces {
+        let analyses = registry::choose(&args.analyses, &config.access_patterns())?;
+        all.count = analyses.len();
+        all.check(trace, &settings, analyses, args.salvage)?;
+    }
+    let Checked {
+        report,
+        warnings,
+        count,
+        whole,
+    } = all;
+    let analysed = format!("{count} analyses in {:.1} s", start.elapsed().as_secs_f64());
+    let notes = Notes {
+        analysed: Some(analysed),
+        warnings,
+        ..Notes::default()
+    };
+    let nothing = report.summary.events == 0;
+    let code = args.report.emit(report, &config, notes, Vec::new())?;
+    Ok(match (whole, nothing) {
+        (false, _) => ExitCode::from(2),
+        (true, true) => ExitCode::from(3),
+        (true, false) => code,
+    })
+}
+
+fn settings(args: &Args, config: &Config) -> UnitSettings {
+    let mut settings = config.unit_settings();
+    if !args.units.is_empty() {
+        settings.kinds.clone_from(&args.units);
+    }
+    settings
+}
+
+/// What all traces gave.
+struct Checked {
+    report: Report,
+    warnings: Vec<String>,
+    count: usize,
+    /// Whether every trace was read to its end.
+    whole: bool,
+}
+
+impl Default for Checked {
+    fn default() -> Self {
+        let report = Report {
+            version: 1,
+            program: String::new(),
+            summary: Summary::default(),
+            findings: Vec::new(),
+        };
+        Checked {
+            report,
+            warnings: Vec::new(),
+            count: 0,
+            whole: true,
+        }
+    }
+}
+
+impl Checked {
+    fn check(
+        &mut self,
+        trace: &Path,
+        settings: &UnitSettings,
+        analyses: Vec<Box<dyn Analysis>>,
+        salvage: bool,
+    ) -> anyhow::Result<()> {
+        let name = trace.display().to_string();
+        let mut reader = Reader::open(trace, ReadOptions { salvage }).with_context(|| format!("cannot read {name}"))?;
+        let Analysed {
+            mut findings,
+            events,
+            threads,
+            error,
+        } = analyse(&mut reader, settings, analyses);
+        for finding in findings.iter_mut().filter(|f| is_replayable(f)) {
+            finding.replay = format!("ravel replay {name} {}", finding.id);
+        }
+        combine(&mut self.report.findings, findings);
+        if self.report.program.is_empty() {
+            self.report.program = reader.header().command.join(" ");
+        }
+        let summary = &mut self.report.summary;
+        summary.events += events;
+        summary.threads += threads;
+        add_classes(&mut summary.classes, reader.footer());
+        self.warnings
+            .extend(reader.warnings().iter().map(|w| format!("{name}: {w}")));
+        if let Some(error) = error {
+            self.whole = false;
+            self.warnings
+                .push(format!("{error}; what came before was analysed (--salvage reads on)"));
+        }
+        Ok(())
+    }
+}
+
+fn add_classes(counts: &mut ClassCounts, footer: Option<&Footer>) {
+    let Some(footer) = footer else { return };
+    let sum = |list: &[(String, u64)]| list.iter().map(|(_, n)| n).sum::<u64>();
+    counts.instrumented += footer.classes_instrumented;
+    counts.skipped += sum(&footer.classes_skipped);
+    counts.failed += sum(&footer.classes_failed);
+}
