@@ -42,8 +42,8 @@ impl Analysis for Blocks {
         }
     }
 
-    fn access(&mut self, _cx: &Context<'_>, access: &Access) {
-        self.units.access(access);
+    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+        self.units.access(cx, access);
     }
 
     fn event(&mut self, cx: &Context<'_>, index: u64, event: &Event) {

@@ -33,7 +33,7 @@ pub const STEPS: usize = 512;
 /// How many uninitialised reads and final writes of one unit are paired with each other.
 pub const ENDS: usize = 64;
 /// How many steps of ended units are kept whatever they are.
-pub const KEPT: usize = 1 << 19;
+pub const KEPT: usize = 1 << 20;
 /// How many different 2-blocks are kept.
 pub const TWO_BLOCKS: usize = 1 << 18;
 
@@ -71,7 +71,7 @@ impl Open {
     }
 
     /// The locations that other threads can touch while the unit runs.
-    fn open(&self, cx: &Context<'_>, exposure: &Exposure<LocksetId>) -> SmallVec<[LocationId; 8]> {
+    fn open(&self, cx: &Context<'_>, exposure: &Exposure<()>) -> SmallVec<[LocationId; 8]> {
         let throughout = self.throughout();
         let lets_in = |locks: LocksetId| {
             !cx.state.locksets.locks(locks).iter().any(|theirs| {
@@ -80,8 +80,10 @@ impl Open {
                 mine.any(|mine| !(shared && mine.mode == Mode::Shared))
             })
         };
+        let keeps = |lock| throughout.holds().iter().any(|mine| mine.lock == lock);
         let thread = self.transaction.thread;
-        let lies_open = |(location, writes): &(LocationId, bool)| exposure.is_open(*location, thread, *writes, lets_in);
+        let lies_open =
+            |(location, writes): &(LocationId, bool)| exposure.is_open(*location, thread, *writes, keeps, lets_in);
         self.accesses()
             .filter(lies_open)
             .map(|(location, _)| location)
@@ -136,7 +138,7 @@ type Key = (SmallVec<[LocationId; 2]>, ThreadId, UnitKind, SmallVec<[End; 2]>, H
 #[derive(Default)]
 pub struct Units {
     open: FxHashMap<UnitId, Open>,
-    exposure: Exposure<LocksetId>,
+    exposure: Exposure<()>,
     shapes: FxHashSet<u64>,
     ended: Vec<Open>,
     kept: usize,
@@ -151,15 +153,17 @@ pub struct Units {
 
 impl Units {
     /// Takes an access in.
-    pub fn access(&mut self, access: &Seen) {
+    pub fn access(&mut self, cx: &Context<'_>, access: &Seen) {
         if access.cell.exempt {
             return;
         }
+        let point = access.point;
         self.exposure.note(
             access.location,
-            access.point.thread,
-            access.writes(),
-            access.point.locks,
+            point.thread,
+            point.kind,
+            point.locks,
+            &cx.state.locksets,
         );
         let Some(owner) = access.owners.whole else { return };
         let open = self.open(owner, access.point.thread);
@@ -239,7 +243,9 @@ impl Units {
     pub fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
         let Some(open) = self.open.remove(&unit) else { return };
         let accesses = open.events.iter().any(Option::is_some);
-        let wanted = self.kept < KEPT || !open.open(cx, &self.exposure).is_empty();
+        // For a while units stay of which some location is still one thread's.
+        let new = || open.accesses().any(|(at, _)| !self.exposure.is_shared(at));
+        let wanted = self.kept < KEPT || !open.open(cx, &self.exposure).is_empty() || (self.kept < 4 * KEPT && new());
         if accesses && wanted && self.shapes.insert(open.shape()) {
             self.kept += open.events.len();
             self.ended.push(open);

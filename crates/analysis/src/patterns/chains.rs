@@ -30,8 +30,11 @@ use crate::units::{Owner, UnitId};
 pub const PLACES: usize = 8;
 /// How many locations of one unit are paired with each other.
 pub const PAIRED: usize = 64;
+/// How many nodes are kept whatever they are; beyond, pairs of accesses to a location only if another thread can come between
+/// as far as is known by then.
+pub const NODES: usize = 1 << 17;
 /// How many first and last accesses of units are kept for pairs whatever they are.
-pub const KEPT: usize = 1 << 17;
+pub const KEPT: usize = 1 << 16;
 /// How many accesses of one unit are kept for chains of three and more.
 pub const LOG: usize = 48;
 /// How many chains of three and more are taken from one unit.
@@ -88,6 +91,9 @@ pub struct Node {
     pub throughout: SmallVec<[LocksetId; 1]>,
     /// The locks held at any time from each access to the next.
     pub during: SmallVec<[LocksetId; 1]>,
+    /// Whether another thread, as far as locks go, can come between its accesses (or make a conflicting one at the same time as
+    /// its only access).
+    pub open: bool,
     /// Place by place, when it happened.
     pub variants: SmallVec<[Variant; 1]>,
 }
@@ -179,8 +185,13 @@ struct Wanted {
     long: Vec<usize>,
 }
 
-/// Location, thread, locks held, whether it writes, place.
-type SingleKey = (LocationId, ThreadId, LocksetId, bool, SiteId);
+/// What is remembered of single accesses that are alike.
+#[derive(Clone, Copy, Default, Debug)]
+struct Single {
+    latest: Option<(SiteId, ClockId)>,
+    /// The node, by kind.
+    nodes: [Option<u32>; 2],
+}
 
 /// Collects chains while a trace goes by.
 #[derive(Default)]
@@ -193,10 +204,9 @@ pub struct Collector {
     free: Vec<usize>,
     of_unit: FxHashMap<UnitId, SmallVec<[usize; 1]>>,
     shapes: FxHashSet<u64>,
-    singles: FxHashMap<SingleKey, (ClockId, u32)>,
     nodes: Vec<Node>,
     ids: FxHashMap<Key, usize>,
-    exposure: Exposure<LocksetId>,
+    exposure: Exposure<Single>,
     ended: Vec<Ended>,
     kept: usize,
     pair_nodes: usize,
@@ -267,27 +277,34 @@ impl Collector {
 
     fn single(&mut self, seen: &Seen, owner: Option<Owner>) {
         let point = seen.point;
+        let Some(known) = self
+            .exposure
+            .note(seen.location, point.thread, point.kind, seen.held, &self.sets)
+        else {
+            return;
+        };
         // An access seen before in the same moment adds nothing.
-        let key = (seen.location, point.thread, seen.held, point.kind.writes(), point.site);
-        let bits = u32::from(point.kind.reads()) | u32::from(point.kind.writes()) << 1;
-        let known = self.singles.entry(key).or_insert((seen.clock, 0));
-        if known.0 == seen.clock && known.1 & bits == bits {
+        if known.latest == Some((point.site, seen.clock)) {
             return;
         }
-        *known = (seen.clock, if known.0 == seen.clock { known.1 | bits } else { bits });
-        self.exposure
-            .note(seen.location, point.thread, point.kind.writes(), seen.held);
+        known.latest = Some((point.site, seen.clock));
+        let nodes = known.nodes;
         for (kind, does) in [(Kind::Read, point.kind.reads()), (Kind::Write, point.kind.writes())] {
-            if let (true, Some(template)) = (does, self.wanted.single[kind as usize]) {
-                self.add(
-                    template,
-                    None,
-                    owner,
-                    &[seen.location],
-                    std::slice::from_ref(seen),
-                    &[],
-                    &[],
-                );
+            let (true, Some(template)) = (does, self.wanted.single[kind as usize]) else {
+                continue;
+            };
+            let events = std::slice::from_ref(seen);
+            match nodes[kind as usize] {
+                Some(id) => self.nodes[id as usize].add(owner, events),
+                None => {
+                    let id = self.add(template, None, owner, &[seen.location], events, &[], &[]);
+                    let known = self
+                        .exposure
+                        .note(seen.location, point.thread, point.kind, seen.held, &self.sets);
+                    if let Some(known) = known {
+                        known.nodes[kind as usize] = id;
+                    }
+                }
             }
         }
     }
@@ -360,6 +377,10 @@ impl Collector {
                     continue;
                 };
                 let (throughout, during) = self.between(&from, seen);
+                if self.nodes.len() > NODES && !self.pays(&from, seen, throughout) {
+                    self.dropped += 1;
+                    continue;
+                }
                 let events = [from, *seen];
                 self.add(
                     template,
@@ -374,6 +395,15 @@ impl Collector {
         }
     }
 
+    /// Whether another thread can come between two accesses to a location, or has not touched it yet.
+    fn pays(&self, from: &Seen, to: &Seen, throughout: LocksetId) -> bool {
+        let writes = from.point.kind.writes() || to.point.kind.writes();
+        let (location, thread) = (to.location, to.point.thread);
+        let lets_in = |locks| self.sets.compatible(throughout, locks);
+        let keeps = |lock| self.sets.locks(throughout).iter().any(|held| held.lock == lock);
+        self.exposure.is_open(location, thread, writes, keeps, lets_in) || !self.exposure.is_shared(location)
+    }
+
     /// A unit has ended: its wide chains, pairs of locations and long chains are taken.
     pub fn unit_end(&mut self, unit: UnitId) {
         let Some(open) = self.of_unit.remove(&unit) else { return };
@@ -385,11 +415,42 @@ impl Collector {
                 .iter_mut()
                 .filter(|slot| slot.is_some_and(|(_, _, open)| open == id))
                 .for_each(|slot| *slot = None);
+            if !self.is_worth_keeping(&unit) {
+                self.dropped += 1;
+                continue;
+            }
             if self.shapes.insert(unit.shape(&self.threads[unit.thread.index()].locks)) {
                 self.wide_pairs(&unit);
                 self.keep_for_pairs(&unit);
                 self.long_chains(&unit);
             }
+        }
+    }
+
+    /// When much has been kept, units are let go in which nothing lies open so far; for a while those stay of which some
+    /// location is still one thread's.
+    fn is_worth_keeping(&mut self, unit: &OpenUnit) -> bool {
+        if self.kept < KEPT || !self.conflicts_only {
+            return true;
+        }
+        let throughout = self.throughout(unit);
+        unit.at.iter().any(|at| {
+            let writes = at.first[Kind::Write as usize].is_some();
+            let lets_in = |locks| self.sets.compatible(throughout, locks);
+            let keeps = |lock| self.sets.locks(throughout).iter().any(|held| held.lock == lock);
+            self.exposure.is_open(at.location, unit.thread, writes, keeps, lets_in)
+                || (self.kept < 4 * KEPT && !self.exposure.is_shared(at.location))
+        })
+    }
+
+    /// What a unit holds from its first access to its last.
+    fn throughout(&mut self, unit: &OpenUnit) -> LocksetId {
+        let all = || unit.at.iter().flat_map(|at| at.first.iter().chain(&at.last)).flatten();
+        let first = all().min_by_key(|seen| seen.point.index);
+        let last = all().max_by_key(|seen| seen.point.index);
+        match (first, last) {
+            (Some(first), Some(last)) => self.between(first, last).0,
+            _ => LocksetId::EMPTY,
         }
     }
 
@@ -426,26 +487,15 @@ impl Collector {
         if unit.at.len() < 2 || self.wanted.two.iter().flatten().all(Option::is_none) {
             return;
         }
-        let all = || unit.at.iter().flat_map(|at| at.first.iter().chain(&at.last)).flatten();
-        let first = all().min_by_key(|seen| seen.point.index);
-        let last = all().max_by_key(|seen| seen.point.index);
-        let (Some(first), Some(last)) = (first, last) else {
-            return;
-        };
-        let (throughout, _) = self.between(first, last);
-        let ends = unit.at.iter().map(|at| (at.location, at.first, at.last)).collect();
-        let ended = Ended {
+        let throughout = self.throughout(unit);
+        let ends: Vec<Ends> = unit.at.iter().map(|at| (at.location, at.first, at.last)).collect();
+        self.kept += ends.len();
+        self.ended.push(Ended {
             owner: unit.owner,
             thread: unit.thread,
             throughout,
             ends,
-        };
-        if self.kept < KEPT || !self.conflicts_only || ended.open(&self.exposure, &self.sets).next().is_some() {
-            self.kept += ended.ends.len();
-            self.ended.push(ended);
-        } else {
-            self.dropped += 1;
-        }
+        });
     }
 
     /// Pairs the locations of the kept units, now that it is known which of them lie open.
@@ -552,7 +602,7 @@ impl Collector {
         events: &[Seen],
         throughout: &[LocksetId],
         during: &[LocksetId],
-    ) {
+    ) -> Option<u32> {
         let thread = events[0].point.thread;
         let key = Key {
             template,
@@ -566,7 +616,7 @@ impl Collector {
         let several = locations.len() > 1;
         if several && self.pair_nodes >= PAIR_NODES && !self.ids.contains_key(&key) {
             self.dropped += 1;
-            return;
+            return None;
         }
         let nodes = &mut self.nodes;
         let pair_nodes = &mut self.pair_nodes;
@@ -579,16 +629,39 @@ impl Collector {
                 held: key.held.clone(),
                 throughout: key.throughout.clone(),
                 during: key.during.clone(),
+                open: false,
                 variants: SmallVec::new(),
             });
             nodes.len() - 1
         });
         self.nodes[id].add(owner, events);
+        u32::try_from(id).ok()
+    }
+
+    fn mark_open(&mut self) {
+        for node in &mut self.nodes {
+            let writes = self.wanted.templates[node.template]
+                .iter()
+                .any(|(_, kind)| *kind == Kind::Write);
+            let gaps = if node.throughout.is_empty() {
+                &node.held[..]
+            } else {
+                &node.throughout[..]
+            };
+            node.open = node.locations.iter().any(|&location| {
+                gaps.iter().any(|&kept| {
+                    let lets_in = |locks| self.sets.compatible(kept, locks);
+                    let keeps = |lock| self.sets.locks(kept).iter().any(|held| held.lock == lock);
+                    self.exposure.is_open(location, node.thread, writes, keeps, lets_in)
+                })
+            });
+        }
     }
 
     /// The nodes, the sets of locks they name, and how many units or chains were left out at a bound.
     pub fn finish(mut self) -> (Vec<Node>, Locksets, u64) {
         self.two_locations();
+        self.mark_open();
         (self.nodes, self.sets, self.dropped)
     }
 }
@@ -621,14 +694,11 @@ fn long_chains(
 
 impl Ended {
     /// The locations that other threads can touch while the unit runs.
-    fn open<'a>(
-        &'a self,
-        exposure: &'a Exposure<LocksetId>,
-        sets: &'a Locksets,
-    ) -> impl Iterator<Item = LocationId> + 'a {
+    fn open<'a>(&'a self, exposure: &'a Exposure<Single>, sets: &'a Locksets) -> impl Iterator<Item = LocationId> + 'a {
         let lies_open = |(location, firsts, _): &&'a Ends| {
             let writes = firsts[Kind::Write as usize].is_some();
-            exposure.is_open(*location, self.thread, writes, |locks| {
+            let keeps = |lock| sets.locks(self.throughout).iter().any(|held| held.lock == lock);
+            exposure.is_open(*location, self.thread, writes, keeps, |locks| {
                 sets.compatible(self.throughout, locks)
             })
         };

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::chains::{Event, Node, Occurrence, Template};
-use super::language::{ATOMIC_SET, Pattern, built_in};
+use super::language::{ATOMIC_SET, ATOMICITY, Pattern, RACES, built_in};
 use crate::locks::Locksets;
 use crate::raw::Point;
 use crate::units::Owner;
@@ -72,11 +72,9 @@ pub struct Plan {
 impl Plan {
     /// Prepares for these patterns.
     pub fn new(patterns: &[Pattern]) -> Self {
-        let known = built_in(&ATOMIC_SET);
-        let is_known = |pattern: &Pattern| known.iter().any(|known| known.items() == pattern.items());
         let conflicts_only = patterns
             .iter()
-            .all(|pattern| pattern.variables() == 1 || is_known(pattern));
+            .all(|pattern| pattern.variables() == 1 || is_built_in(pattern));
         let mut plan = Plan {
             conflicts_only,
             ..Plan::default()
@@ -84,7 +82,7 @@ impl Plan {
         for pattern in patterns {
             let mut roles: Vec<Role> = (0..pattern.units()).map(|unit| plan.role(pattern, unit)).collect();
             // Binding the most variables first leaves the others to the indices.
-            roles.sort_by_key(|role| std::cmp::Reverse(role.variables.len()));
+            roles.sort_by_key(|role| std::cmp::Reverse((role.variables.len(), role.positions.len())));
             plan.patterns.push((pattern.clone(), roles));
         }
         plan
@@ -120,11 +118,16 @@ impl Plan {
 
     /// Finds every pattern among the chains, one match for each tuple of code places, in a fixed order.
     pub fn search(&self, nodes: &[Node], sets: &Locksets, order: &dyn HardOrder) -> Vec<Match> {
-        let index = Index::new(nodes, self.templates.len());
+        let built_in = self
+            .patterns
+            .iter()
+            .all(|(pattern, _)| pattern.variables() > 1 || is_built_in(pattern));
+        let index = Index::new(nodes, self.templates.len(), built_in);
         let mut matches = Vec::new();
         for (number, (pattern, roles)) in self.patterns.iter().enumerate() {
             let mut search = Search {
                 number,
+                open_only: pattern.variables() == 1 && is_built_in(pattern),
                 pattern,
                 roles,
                 nodes,
@@ -140,15 +143,30 @@ impl Plan {
     }
 }
 
+/// Whether this is a race or a pattern of AtomicSet, Figure 2.
+fn is_built_in(pattern: &Pattern) -> bool {
+    let tables = [&RACES[..], &ATOMICITY, &ATOMIC_SET];
+    tables
+        .into_iter()
+        .flat_map(built_in)
+        .any(|known| known.items() == pattern.items())
+}
+
 /// Where the chains of a template are: all of them, and by the location of each variable.
 struct Index {
     all: Vec<Vec<u32>>,
+    open: Vec<Vec<u32>>,
     at: FxHashMap<(usize, u8, LocationId), Vec<u32>>,
     exactly: FxHashMap<(usize, SmallVec<[LocationId; 2]>), Vec<u32>>,
 }
 
 impl Index {
-    fn new(nodes: &[Node], templates: usize) -> Self {
+    fn new(nodes: &[Node], templates: usize, built_in: bool) -> Self {
+        let hot: FxHashSet<LocationId> = nodes
+            .iter()
+            .filter(|node| node.open)
+            .flat_map(|node| node.locations.iter().copied())
+            .collect();
         // Locations of one thread can be part of no pattern.
         let mut threads: FxHashMap<LocationId, (u32, bool)> = FxHashMap::default();
         for node in nodes {
@@ -159,15 +177,20 @@ impl Index {
         }
         let mut index = Index {
             all: vec![Vec::new(); templates],
+            open: vec![Vec::new(); templates],
             at: FxHashMap::default(),
             exactly: FxHashMap::default(),
         };
         for (id, node) in nodes.iter().enumerate() {
-            if !node.locations.iter().all(|location| threads[location].1) {
+            let cold = built_in && node.locations.len() == 1 && !hot.contains(&node.locations[0]);
+            if cold || !node.locations.iter().all(|location| threads[location].1) {
                 continue;
             }
             let id = u32::try_from(id).unwrap_or(u32::MAX);
             index.all[node.template].push(id);
+            if node.open {
+                index.open[node.template].push(id);
+            }
             index
                 .exactly
                 .entry((node.template, node.locations.clone()))
@@ -187,7 +210,7 @@ impl Index {
     }
 
     /// The chains of a role that agree with the variables bound so far.
-    fn candidates(&self, role: &Role, bound: &[Option<LocationId>]) -> &[u32] {
+    fn candidates(&self, role: &Role, bound: &[Option<LocationId>], open_only: bool) -> &[u32] {
         let locations: SmallVec<[Option<LocationId>; 2]> = role.variables.iter().map(|&of| bound[of]).collect();
         let nothing: &[u32] = &[];
         if let Some(all) = locations.iter().copied().collect::<Option<SmallVec<[LocationId; 2]>>>() {
@@ -201,6 +224,7 @@ impl Index {
                 .at
                 .get(&(role.template, variable, location))
                 .map_or(nothing, Vec::as_slice),
+            None if open_only => &self.open[role.template],
             None => &self.all[role.template],
         }
     }
@@ -208,6 +232,9 @@ impl Index {
 
 struct Search<'a> {
     number: usize,
+    /// The first role must lie open: true of every pattern of the papers on one variable, whose first role is the unit that
+    /// is interrupted, or one side of a race.
+    open_only: bool,
     pattern: &'a Pattern,
     roles: &'a [Role],
     nodes: &'a [Node],
@@ -226,7 +253,7 @@ impl<'a> Search<'a> {
             return;
         };
         let index = self.index;
-        for &id in index.candidates(role, bound) {
+        for &id in index.candidates(role, bound, self.open_only) {
             let node = &self.nodes[id as usize];
             let before = bound.clone();
             if self.bind(role, node, bound) && self.fits(role, node, chosen) {
