@@ -1,0 +1,143 @@
+//! `ravel demo`: the whole job on a built-in buggy program.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+use ravel_agent::options::Options;
+use ravel_report::words::count;
+
+use super::report::print;
+use crate::java::{self, Java};
+use crate::recording::{Recording, record};
+
+const SOURCE: &str = include_str!("../../demo/shop/Shop.java");
+
+/// The arguments of `ravel demo`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Keep the program, its classes and the trace in this directory
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+}
+
+/// The built-in program, compiled and recorded.
+pub struct Demo {
+    /// Where its source is.
+    pub sources: PathBuf,
+    /// Where its classes are.
+    pub classes: PathBuf,
+    /// Its trace.
+    pub trace: PathBuf,
+    /// What was recorded, and how the program ended.
+    pub recording: Recording,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let temporary;
+    let directory = match &args.keep {
+        Some(directory) => {
+            std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+            std::path::absolute(directory).with_context(|| directory.display().to_string())?
+        }
+        None => {
+            temporary = tempfile::tempdir().context("a temporary directory")?;
+            temporary.path().to_path_buf()
+        }
+    };
+    let demo = demo(&directory)?;
+    if demo.recording.traces.is_empty() {
+        super::record::report(&demo.recording);
+        return Ok(ExitCode::from(3));
+    }
+    next_steps(&demo, args.keep.is_some())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compiles the built-in program into `directory` and records it there, saying what it does.
+pub fn demo(directory: &Path) -> Result<Demo> {
+    let java = java::jdk()?;
+    let (sources, classes) = (directory.join("src"), directory.join("classes"));
+    let source = sources.join("shop/Shop.java");
+    std::fs::create_dir_all(sources.join("shop")).with_context(|| format!("cannot make {}", sources.display()))?;
+    std::fs::create_dir_all(&classes).with_context(|| format!("cannot make {}", classes.display()))?;
+    std::fs::write(&source, SOURCE).with_context(|| format!("cannot write {}", source.display()))?;
+    let lines = SOURCE.lines().count();
+    print(&format!(
+        "1. The program: shop/Shop.java, {lines} lines. Two customers buy from five tickets;\n   \
+         every method of Tickets is synchronized, but buying calls two of them:\n\n{}\n",
+        excerpt()
+    ))?;
+
+    print(&format!("2. Compiling it with {}.\n", java.tool("javac").display()))?;
+    compile(&java, &source, &classes)?;
+
+    let trace = directory.join("demo.ravel");
+    let command = [
+        java.tool("java").to_string_lossy().into_owned(),
+        "-cp".to_string(),
+        classes.to_string_lossy().into_owned(),
+        "shop.Shop".to_string(),
+    ];
+    print("3. Running it once, recorded. It says:\n\n")?;
+    let recording = record(&command, &trace, Options::default())?;
+    let trace = recording.traces.first().map_or(trace, |recorded| recorded.path.clone());
+    Ok(Demo {
+        sources,
+        classes,
+        trace,
+        recording,
+    })
+}
+
+/// The method with the bug.
+fn excerpt() -> String {
+    let method = SOURCE
+        .lines()
+        .skip_while(|line| !line.contains("int buyUpTo"))
+        .take_while(|line| !line.is_empty());
+    method.map(|line| format!("  {line}\n")).collect()
+}
+
+fn compile(java: &Java, source: &Path, classes: &Path) -> Result<()> {
+    let javac = java.tool("javac");
+    let output = Command::new(&javac)
+        .args(["-g", "-d"])
+        .arg(classes)
+        .arg(source)
+        .output()
+        .with_context(|| format!("cannot start {}", javac.display()))?;
+    if !output.status.success() {
+        bail!(
+            "{} could not compile the built-in program:\n{}",
+            javac.display(),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(())
+}
+
+fn next_steps(demo: &Demo, kept: bool) -> Result<()> {
+    let Some(seen) = demo.recording.traces.first() else {
+        return Ok(());
+    };
+    let mut text = format!(
+        "\n   Ravel saw {} of {} and {} that they share;\n   {}.\n",
+        count(seen.events, "event"),
+        count(seen.threads as u64, "thread"),
+        count(seen.shared as u64, "memory cell"),
+        seen.classes
+    );
+    if kept {
+        text.push_str(&format!(
+            "   The program is in {}, its classes in {}.\n   Look into the trace: ravel trace dump {}\n",
+            demo.sources.display(),
+            demo.classes.display(),
+            demo.trace.display()
+        ));
+    } else {
+        text.push_str("   ravel demo --keep DIR keeps the program, its classes and the trace.\n");
+    }
+    print(&text)
+}
