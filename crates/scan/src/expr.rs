@@ -15,6 +15,9 @@ pub const UNKNOWN: ExprId = ExprId(0);
 /// Expressions with more parts than this are `*`.
 pub const MAX_PARTS: u32 = 5;
 
+/// The same for expressions that are carried from method to method.
+pub const MAX_SHARED_PARTS: u32 = 3;
+
 /// One step of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Node {
@@ -47,6 +50,7 @@ pub enum Node {
 pub struct Exprs {
     nodes: Vec<Node>,
     index: FxHashMap<Node, ExprId>,
+    max_parts: u32,
 }
 
 impl Default for Exprs {
@@ -62,6 +66,15 @@ impl Exprs {
         Exprs {
             nodes: nodes.to_vec(),
             index: index.collect(),
+            max_parts: MAX_PARTS,
+        }
+    }
+
+    /// A table for expressions that are carried from method to method.
+    pub fn shared() -> Exprs {
+        Exprs {
+            max_parts: MAX_SHARED_PARTS,
+            ..Exprs::default()
         }
     }
 
@@ -81,9 +94,9 @@ impl Exprs {
             return *expr;
         }
         let whole = match node {
-            Node::Field(base, _) | Node::ReadWrite(base) => base != UNKNOWN && self.parts(base) < MAX_PARTS,
+            Node::Field(base, _) | Node::ReadWrite(base) => base != UNKNOWN && self.parts(base) < self.max_parts,
             Node::Elem(base, index) => {
-                base != UNKNOWN && index != UNKNOWN && self.parts(base) + self.parts(index) <= MAX_PARTS
+                base != UNKNOWN && index != UNKNOWN && self.parts(base) + self.parts(index) <= self.max_parts
             }
             _ => true,
         };

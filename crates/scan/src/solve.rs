@@ -9,7 +9,7 @@ use crate::expr::{ExprId, Exprs, UNKNOWN};
 use crate::filter::Filter;
 use crate::pattern::{Analysis, Facts, Twice};
 use crate::program::{MethodId, Program};
-use crate::summary::{Entry, Item, Summaries, Way, actual, copy_from, translate};
+use crate::summary::{Entry, Item, Summaries, Way, actual, copy_from, is_passed, is_wide, translate};
 
 /// LOCKSHELD of every method, in the table of expressions that all methods share.
 pub struct LocksHeld {
@@ -21,7 +21,7 @@ pub struct LocksHeld {
 
 /// Computes LOCKSHELD (Fig. 7). Locks that the filter calls unshared are left out at their source.
 pub fn locks_held(program: &Program, graph: &CallGraph<'_>, filter: &Filter, shuffled: Option<u64>) -> LocksHeld {
-    let mut exprs = Exprs::default();
+    let mut exprs = Exprs::shared();
     let mut seeds = Vec::new();
     for method in program.method_ids() {
         let Some(body) = program.body(method) else { continue };
@@ -106,11 +106,11 @@ fn method_facts(
             continue;
         };
         let arguments = body.arguments(args, count);
-        let narrow = graph.answer_count(target, crate::summary::STATIC_ANSWERS + 1) <= crate::summary::STATIC_ANSWERS;
+        let wide = is_wide(target, graph);
         let mut locks = Vec::new();
         for callee in held.summaries.answers(target) {
             for (place, entry) in held.summaries.of(*callee).iter().enumerate() {
-                if held.exprs.is_static(entry.item) && (!narrow || entry.depth >= crate::summary::STATIC_DEPTH) {
+                if !is_passed(entry, wide, &held.exprs) {
                     continue;
                 }
                 let lock = held.exprs.translate(entry.item, &mut exprs, &mut |_, index| {
@@ -165,6 +165,10 @@ impl Item for Potential {
 
     fn is_static(self, exprs: &Exprs) -> bool {
         exprs.is_static(self.first) && exprs.is_static(self.second)
+    }
+
+    fn is_plain(self, exprs: &Exprs) -> bool {
+        self.first.is_plain(exprs) && self.second.is_plain(exprs)
     }
 }
 
@@ -226,15 +230,14 @@ pub fn instances(
     let finals = Summaries::solve(program, graph, &mut held.exprs, seeds, &|site| outside.is(site), None);
     for callee in finals.methods() {
         for target in graph.answered_by(callee) {
-            let narrow =
-                graph.answer_count(target, crate::summary::STATIC_ANSWERS + 1) <= crate::summary::STATIC_ANSWERS;
+            let wide = is_wide(target, graph);
             for site in graph.sites(target) {
                 if outside.is(*site) {
                     continue;
                 }
                 for place in 0..finals.of(callee).len() {
                     let entry = finals.of(callee)[place];
-                    if entry.item.is_static(&held.exprs) && !narrow {
+                    if !is_passed(&entry, wide, &held.exprs) {
                         continue;
                     }
                     let item = entry

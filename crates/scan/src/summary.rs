@@ -5,9 +5,10 @@
 //! rounds. Every item remembers the shortest way it came; the items and the lengths of their ways do not depend on the order
 //! in which methods are visited.
 //!
-//! A departure from the paper: locks named by static fields and classes mean the same everywhere, so nothing stops them on
-//! their way up. They are carried only through a few calls and only through calls with few possible answers; without
-//! that, each `toString` of a large program acquires each static lock.
+//! Departures from the paper, without which large programs drown in locks that no execution takes: items go up through
+//! [`DEPTH`] calls at most; a call with more than [`ANSWERS`] possible answers passes on only what its receiver and
+//! arguments themselves are; and locks named by static fields and classes, which mean the same everywhere so that nothing
+//! stops them on their way, go up through [`STATIC_DEPTH`] calls.
 
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -52,6 +53,8 @@ pub trait Item: Copy + Eq + Ord + Hash {
     fn translate(self, translate: &mut dyn FnMut(ExprId) -> ExprId) -> Option<Self>;
     /// Whether it means the same in every method.
     fn is_static(self, exprs: &Exprs) -> bool;
+    /// Whether it is nothing but the receiver or a parameter.
+    fn is_plain(self, exprs: &Exprs) -> bool;
 }
 
 impl Item for ExprId {
@@ -62,13 +65,31 @@ impl Item for ExprId {
     fn is_static(self, exprs: &Exprs) -> bool {
         exprs.is_static(self)
     }
+
+    fn is_plain(self, exprs: &Exprs) -> bool {
+        use crate::expr::Node;
+        matches!(exprs.node(self), Node::This | Node::Param(_))
+    }
 }
+
+/// Items are carried through this many calls.
+pub const DEPTH: u32 = 6;
 
 /// Static locks are carried through this many calls.
 pub const STATIC_DEPTH: u32 = 4;
 
-/// Static locks are carried through calls with at most this many possible answers.
-pub const STATIC_ANSWERS: usize = 4;
+/// Calls with more possible answers than this pass on only locks that are the receiver or an argument.
+pub const ANSWERS: usize = 6;
+
+/// Whether a call passes an item of a callee on.
+pub fn is_passed<I: Item>(entry: &Entry<I>, wide: bool, exprs: &Exprs) -> bool {
+    let depth = if entry.item.is_static(exprs) {
+        STATIC_DEPTH
+    } else {
+        DEPTH
+    };
+    entry.depth < depth && (!wide || entry.item.is_plain(exprs))
+}
 
 /// The sets of all methods.
 #[derive(Debug)]
@@ -97,22 +118,24 @@ impl<I: Item> Summaries<I> {
         methods
     }
 
-    fn offer(&mut self, method: MethodId, entry: Entry<I>) -> bool {
-        let list = self.entries.entry(method).or_default();
+    /// Adds an item or a shorter way to it; returns its place if callers must hear of it.
+    fn offer(&mut self, method: MethodId, entry: Entry<I>) -> Option<u32> {
         match self.places.get(&(method, entry.item)) {
             None => {
-                self.places.insert((method, entry.item), list.len() as u32);
+                let list = self.entries.entry(method).or_default();
+                let place = list.len() as u32;
+                self.places.insert((method, entry.item), place);
                 list.push(entry);
-                true
+                Some(place)
             }
             Some(place) => {
-                let known = &mut list[*place as usize];
+                let known = self.entries.get_mut(&method)?.get_mut(*place as usize)?;
                 let nearer = entry.depth < known.depth;
                 if nearer || (entry.depth == known.depth && entry.way < known.way) {
                     known.depth = entry.depth;
                     known.way = entry.way;
                 }
-                nearer
+                nearer.then_some(*place)
             }
         }
     }
@@ -133,19 +156,20 @@ impl<I: Item> Summaries<I> {
             answers: FxHashMap::default(),
         };
         let mut targets: FxHashMap<MethodId, Vec<TargetId>> = FxHashMap::default();
-        let mut changed: Vec<MethodId> = Vec::new();
+        let mut changed: FxHashMap<MethodId, Vec<u32>> = FxHashMap::default();
         for (method, entry) in seeds {
-            summaries.offer(method, entry);
-            changed.push(method);
-        }
-        let mut wide = Width::default();
-        while !changed.is_empty() {
-            changed.sort_unstable();
-            changed.dedup();
-            if let Some(seed) = shuffled {
-                changed.sort_by_key(|method| (u64::from(method.0) ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            if let Some(place) = summaries.offer(method, entry) {
+                changed.entry(method).or_default().push(place);
             }
-            let new: Vec<MethodId> = changed.iter().copied().filter(|m| !targets.contains_key(m)).collect();
+        }
+        let mut width = Width::default();
+        while !changed.is_empty() {
+            let mut methods: Vec<MethodId> = changed.keys().copied().collect();
+            methods.sort_unstable();
+            if let Some(seed) = shuffled {
+                methods.sort_by_key(|method| (u64::from(method.0) ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            }
+            let new: Vec<MethodId> = methods.iter().copied().filter(|m| !targets.contains_key(m)).collect();
             for (method, found) in new.iter().zip(graph.answered_by_all(&new)) {
                 for target in &found {
                     let answers = summaries.answers.entry(*target).or_default();
@@ -154,36 +178,31 @@ impl<I: Item> Summaries<I> {
                 }
                 targets.insert(*method, found);
             }
-            let mut next = Vec::new();
-            for method in changed {
-                // Taken out while callers, which may be the method itself, are offered its items.
-                let entries = summaries.of(method).to_vec();
+            let mut next: FxHashMap<MethodId, Vec<u32>> = FxHashMap::default();
+            for method in methods {
+                let mut places = changed.remove(&method).unwrap_or_default();
+                places.sort_unstable();
+                places.dedup();
                 for target in &targets[&method] {
-                    let narrow = !wide.is_wide(*target, graph);
-                    for site in graph.sites(*target) {
-                        if !passes(*site) {
+                    let wide = width.is_wide(*target, graph);
+                    for place in &places {
+                        let entry = summaries.of(method)[*place as usize];
+                        if !is_passed(&entry, wide, exprs) {
                             continue;
                         }
-                        let mut grew = false;
-                        for (place, entry) in entries.iter().enumerate() {
-                            let is_static = entry.item.is_static(exprs);
-                            if is_static && (!narrow || entry.depth >= STATIC_DEPTH) {
-                                continue;
-                            }
+                        for site in graph.sites(*target).iter().filter(|site| passes(**site)) {
                             let item = entry.item.translate(&mut |lock| translate(program, *site, lock, exprs));
-                            if let Some(item) = item {
-                                grew |= summaries.offer(
-                                    site.method,
-                                    Entry {
-                                        item,
-                                        depth: entry.depth + 1,
-                                        way: Way::Call(site.stmt, method, place as u32),
-                                    },
-                                );
+                            let offered = item.and_then(|item| {
+                                let entry = Entry {
+                                    item,
+                                    depth: entry.depth + 1,
+                                    way: Way::Call(site.stmt, method, *place),
+                                };
+                                summaries.offer(site.method, entry)
+                            });
+                            if let Some(place) = offered {
+                                next.entry(site.method).or_default().push(place);
                             }
-                        }
-                        if grew {
-                            next.push(site.method);
                         }
                     }
                 }
@@ -194,7 +213,7 @@ impl<I: Item> Summaries<I> {
     }
 }
 
-/// Which targets have too many answers for static locks.
+/// Which targets have many answers, as far as asked.
 #[derive(Default)]
 struct Width {
     known: FxHashMap<TargetId, bool>,
@@ -202,11 +221,13 @@ struct Width {
 
 impl Width {
     fn is_wide(&mut self, target: TargetId, graph: &CallGraph<'_>) -> bool {
-        *self
-            .known
-            .entry(target)
-            .or_insert_with(|| graph.answer_count(target, STATIC_ANSWERS + 1) > STATIC_ANSWERS)
+        *self.known.entry(target).or_insert_with(|| is_wide(target, graph))
     }
+}
+
+/// Whether a call that names this target has many possible answers.
+pub fn is_wide(target: TargetId, graph: &CallGraph<'_>) -> bool {
+    graph.answer_count(target, ANSWERS + 1) > ANSWERS
 }
 
 /// TRANSLATELOCK at a call site, within the table that all methods share.

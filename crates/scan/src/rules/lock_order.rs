@@ -218,7 +218,7 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
                     let Some(target) = graph.target(target) else { return };
                     let answers = held.summaries.answers(target);
                     // A call with many answers says little about which lock it takes.
-                    if answers.is_empty() || answers.len() > crate::summary::STATIC_ANSWERS {
+                    if answers.is_empty() || answers.len() > crate::summary::ANSWERS {
                         return;
                     }
                     let arguments = body.arguments(args, count);

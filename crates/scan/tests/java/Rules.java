@@ -1,0 +1,212 @@
+import java.util.concurrent.locks.*;
+import java.util.function.*;
+
+@interface GuardedBy { String value(); }
+@interface NotThreadSafe {}
+
+class Cell {
+  int value;
+  synchronized int get() { return value; }
+  synchronized void set(int v) { value = v; }
+}
+
+@NotThreadSafe
+class Unshared {
+  int value;
+  synchronized int get() { return value; }
+}
+
+class LockPatternBad {
+  final Cell cell = new Cell();
+  final ReentrantLock lock = new ReentrantLock();
+  final ReadWriteLock rw = new ReentrantReadWriteLock();
+  synchronized void field() { cell.set(cell.get() + 1); }
+  void explicitContext() {
+    lock.lock();
+    try { cell.set(cell.get() + 1); } finally { lock.unlock(); }
+  }
+  synchronized void explicitWitness(LockPatternBad other) {
+    final ReentrantLock l = other.lock;
+    l.lock();
+    try { other.cell.value++; } finally { l.unlock(); }
+    l.lock();
+    try { other.cell.value++; } finally { l.unlock(); }
+  }
+  synchronized void tried(LockPatternBad other) {
+    if (other.lock.tryLock()) {
+      try { other.cell.value++; } finally { other.lock.unlock(); }
+    }
+    if (other.lock.tryLock()) {
+      try { other.cell.value++; } finally { other.lock.unlock(); }
+    }
+  }
+  synchronized void readWrite(LockPatternBad other) {
+    int v;
+    other.rw.readLock().lock();
+    try { v = other.cell.value; } finally { other.rw.readLock().unlock(); }
+    other.rw.writeLock().lock();
+    try { other.cell.value = v + 1; } finally { other.rw.writeLock().unlock(); }
+  }
+  static synchronized void classLock(Cell c) { c.set(c.get() + 1); }
+  synchronized void thrown(Cell c) {
+    try { c.get(); throw new RuntimeException(); }
+    catch (RuntimeException e) { c.set(0); }
+  }
+  synchronized void forever(Cell c) { while (true) c.set(c.get() + 1); }
+  void unknownContext(Supplier<Object> s, Cell c) {
+    synchronized (s.get()) { c.set(c.get() + 1); }
+  }
+  synchronized void lambda(Cell c) {
+    IntSupplier s = () -> 1;
+    UnaryOperator<Cell> twice = x -> { x.get(); x.set(1); return x; };
+    twice.apply(c);
+  }
+  synchronized void recursive(Cell c, int n) { if (n > 0) { bounce(c, n); bounce(c, n); } }
+  void bounce(Cell c, int n) { if (n == 7) c.get(); else recursive2(c, n); }
+  void recursive2(Cell c, int n) { bounce(c, n - 1); }
+  synchronized void madeAndShared(java.util.List<Cell> list) {
+    Cell c = new Cell();
+    list.add(c);
+    c.set(c.get() + 1);
+  }
+  class Inner {
+    void inner(Cell c) { synchronized (LockPatternBad.this) { c.set(c.get() + 1); } }
+  }
+}
+
+class LockPatternOk {
+  final Cell cell = new Cell();
+  @GuardedBy("this") final Cell mine = new Cell();
+  final ReentrantLock lock = new ReentrantLock();
+  void noContext() { cell.set(cell.get() + 1); }
+  synchronized void once() { cell.get(); }
+  synchronized void own() { plus(); plus(); }
+  synchronized void plus() {}
+  void unknownWitness(Supplier<Cell> s) { synchronized (this) { s.get().get(); s.get().set(1); } }
+  void fixed() {
+    synchronized (this) { synchronized (cell) { cell.set(cell.get() + 1); } }
+  }
+  synchronized void reassigned(Cell c, Cell d) { c.get(); c = d; c.get(); }
+  synchronized void madeHere() { Cell c = new Cell(); c.set(c.get() + 1); }
+  synchronized void annotated() { mine.set(mine.get() + 1); }
+  synchronized void unshared(Unshared u) { u.get(); u.get(); }
+  synchronized void buffer(StringBuffer b) { b.append(1); b.append(2); }
+  void released(Cell c) {
+    lock.lock();
+    try { c.get(); } finally { lock.unlock(); }
+    c.get();
+  }
+  synchronized void either(LockPatternOk other) {
+    if (other.lock.tryLock()) {
+      try { other.cell.value++; } finally { other.lock.unlock(); }
+    } else {
+      other.lock.lock();
+      other.lock.unlock();
+    }
+  }
+}
+
+class OrderBad {
+  static final Object A = new Object(), B = new Object();
+  void ab() { synchronized (A) { synchronized (B) { hashCode(); } } }
+  void ba() { synchronized (B) { takeA(); } }
+  void takeA() { synchronized (A) { hashCode(); } }
+}
+
+class OrderOk {
+  static final Object C = new Object(), D = new Object(), GATE = new Object();
+  void cd() { synchronized (C) { synchronized (D) { hashCode(); } } }
+  void cdToo() { synchronized (C) { synchronized (D) { hashCode(); } } }
+  static final Object E = new Object(), F = new Object();
+  void ef() { synchronized (GATE) { synchronized (E) { synchronized (F) { hashCode(); } } } }
+  void fe() { synchronized (GATE) { synchronized (F) { synchronized (E) { hashCode(); } } } }
+}
+
+class GuardBad {
+  @GuardedBy("this") int a;
+  final Object lock = new Object();
+  @GuardedBy("lock") int b;
+  @GuardedBy("GuardBad.class") static int c;
+  int readA() { return a; }
+  synchronized void wrongLock() { b++; }
+  static void classless() { c++; }
+  private void helper() { a++; }
+  synchronized void good() { helper(); }
+  void bad() { helper(); }
+}
+
+class GuardOk {
+  @GuardedBy("this") int a;
+  final Object lock = new Object();
+  @GuardedBy("lock") int b;
+  @GuardedBy("GuardOk.class") static int c;
+  @GuardedBy("rw") int d;
+  final ReadWriteLock rw = new ReentrantReadWriteLock();
+  GuardOk() { a = 1; b = 2; }
+  synchronized int readA() { return a; }
+  void rightLock() { synchronized (lock) { b++; } }
+  static synchronized void classful() { c++; }
+  private void helper() { a++; }
+  synchronized void good() { helper(); }
+  @GuardedBy("this") void promised() { a++; }
+  int readD() { rw.readLock().lock(); try { return d; } finally { rw.readLock().unlock(); } }
+  static int other(GuardOk o) { synchronized (o) { return o.a; } }
+}
+
+class CheckedBad {
+  Object helper;
+  Object get() {
+    if (helper == null) { synchronized (this) { if (helper == null) helper = new Object(); } }
+    return helper;
+  }
+  static Object shared;
+  static Object copy() {
+    Object h = shared;
+    if (h == null) { synchronized (CheckedBad.class) { h = shared; if (h == null) shared = h = new Object(); } }
+    return h;
+  }
+}
+
+class CheckedOk {
+  volatile Object helper;
+  Object other;
+  Object get() {
+    if (helper == null) { synchronized (this) { if (helper == null) helper = new Object(); } }
+    return helper;
+  }
+  synchronized Object single() { if (other == null) other = new Object(); return other; }
+}
+
+class WaitBad {
+  boolean done;
+  synchronized void once() throws InterruptedException { if (!done) wait(); }
+}
+
+class WaitOk {
+  boolean done;
+  synchronized void loop() throws InterruptedException { while (!done) wait(); }
+  synchronized void doLoop() throws InterruptedException { do { wait(); } while (!done); }
+}
+
+class NotifyBad {
+  boolean done;
+  void finish() { done = true; synchronized (this) { notifyAll(); } }
+}
+
+class NotifyOk {
+  boolean done;
+  void finish() { synchronized (this) { done = true; notifyAll(); } }
+  synchronized void branch(boolean b) { if (b) { done = true; } notifyAll(); }
+}
+
+class ReassignedBad {
+  Object lock = new Object();
+  void use() { synchronized (lock) { hashCode(); } }
+  void change() { lock = new Object(); }
+}
+
+class ReassignedOk {
+  Object lock;
+  ReassignedOk() { lock = new Object(); }
+  void use() { synchronized (lock) { hashCode(); } }
+}

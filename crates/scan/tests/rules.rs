@@ -1,0 +1,79 @@
+//! A pair of classes for every rule: what must be found and what must not.
+
+mod common;
+
+use common::{compile, methods, scan_folder};
+use ravel_scan::Options;
+
+#[test]
+fn every_rule_finds_the_bad_and_passes_the_ok() {
+    let folder = compile(&[("Rules.java", include_str!("java/Rules.java"))]);
+    let scan = scan_folder(&folder, &Options::default());
+    let found = |rule: &str| methods(&scan.findings, rule);
+    assert_eq!(
+        found("lock-pattern"),
+        [
+            "LockPatternBad$Inner.inner",
+            "LockPatternBad.classLock",
+            "LockPatternBad.explicitContext",
+            "LockPatternBad.explicitWitness",
+            "LockPatternBad.field",
+            "LockPatternBad.forever",
+            "LockPatternBad.lambda$lambda$1",
+            "LockPatternBad.madeAndShared",
+            "LockPatternBad.readWrite",
+            "LockPatternBad.recursive",
+            "LockPatternBad.thrown",
+            "LockPatternBad.tried",
+            "LockPatternBad.unknownContext",
+        ]
+    );
+    assert_eq!(found("lock-order"), ["OrderBad.ab"]);
+    assert_eq!(
+        found("guarded-by"),
+        [
+            "GuardBad.classless",
+            "GuardBad.helper",
+            "GuardBad.readA",
+            "GuardBad.wrongLock"
+        ]
+    );
+    assert_eq!(found("double-checked-locking"), ["CheckedBad.copy", "CheckedBad.get"]);
+    assert_eq!(found("reassigned-lock"), ["ReassignedBad.use"]);
+    assert_eq!(found("wait-outside-loop"), ["WaitBad.once"]);
+    assert_eq!(found("naked-notify"), ["NotifyBad.finish"]);
+}
+
+#[test]
+fn the_list_of_unshared_classes_can_be_changed() {
+    let folder = compile(&[("Rules.java", include_str!("java/Rules.java"))]);
+    let mut options = Options::default();
+    options.filter.add_unshared("Cell");
+    let scan = scan_folder(&folder, &options);
+    assert_eq!(
+        methods(&scan.findings, "lock-pattern"),
+        [
+            "LockPatternBad.explicitWitness",
+            "LockPatternBad.readWrite",
+            "LockPatternBad.tried"
+        ]
+    );
+}
+
+#[test]
+fn ids_do_not_depend_on_lines_and_are_unique() {
+    let source = include_str!("java/Rules.java");
+    let moved = format!("\n\n\n{source}");
+    let ids = |source: &str| {
+        let folder = compile(&[("Rules.java", source)]);
+        let scan = scan_folder(&folder, &Options::default());
+        let mut ids: Vec<String> = scan.findings.iter().map(|finding| finding.id.clone()).collect();
+        ids.sort();
+        ids
+    };
+    let (here, there) = (ids(source), ids(&moved));
+    assert_eq!(here, there);
+    let mut unique = here.clone();
+    unique.dedup();
+    assert_eq!(unique.len(), here.len());
+}
