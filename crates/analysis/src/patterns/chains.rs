@@ -21,7 +21,7 @@ use super::exposure::Exposure;
 use super::stretch::{LockHistory, Mark};
 use crate::locks::{LocksetId, Locksets};
 use crate::order::ClockId;
-use crate::raw::Point;
+use crate::raw::{Point, StepKind};
 use crate::sets::SetId;
 use crate::transaction::Kind;
 use crate::units::{Owner, UnitId};
@@ -186,11 +186,10 @@ struct Wanted {
 }
 
 /// What is remembered of single accesses that are alike.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 struct Single {
     latest: Option<(SiteId, ClockId)>,
-    /// The node, by kind.
-    nodes: [Option<u32>; 2],
+    variants: SmallVec<[Variant; 1]>,
 }
 
 /// Collects chains while a trace goes by.
@@ -284,29 +283,53 @@ impl Collector {
             return;
         };
         // An access seen before in the same moment adds nothing.
-        if known.latest == Some((point.site, seen.clock)) {
-            return;
+        if known.latest != Some((point.site, seen.clock)) {
+            known.latest = Some((point.site, seen.clock));
+            add_variant(&mut known.variants, owner, std::slice::from_ref(seen));
         }
-        known.latest = Some((point.site, seen.clock));
-        let nodes = known.nodes;
-        for (kind, does) in [(Kind::Read, point.kind.reads()), (Kind::Write, point.kind.writes())] {
-            let (true, Some(template)) = (does, self.wanted.single[kind as usize]) else {
+    }
+
+    /// Makes nodes of the single accesses that some pattern can use: those at locations that lie open.
+    fn singles(&mut self) {
+        let lean = self.conflicts_only && self.wanted.long.is_empty();
+        let mut hot: FxHashSet<LocationId> = FxHashSet::default();
+        hot.extend(
+            self.nodes
+                .iter()
+                .filter(|node| node.open)
+                .flat_map(|node| node.locations.iter().copied()),
+        );
+        let conflicting: Vec<LocationId> = self.exposure.conflicting().collect();
+        for location in conflicting {
+            let open = |thread, kind: StepKind, locks| self.is_open(location, thread, kind.writes(), locks);
+            let mut ways = self.exposure.at(location);
+            if lean && !hot.contains(&location) && !ways.any(|(thread, kind, locks, _)| open(thread, kind, locks)) {
                 continue;
-            };
-            let events = std::slice::from_ref(seen);
-            match nodes[kind as usize] {
-                Some(id) => self.nodes[id as usize].add(owner, events),
-                None => {
-                    let id = self.add(template, None, owner, &[seen.location], events, &[], &[]);
-                    let known = self
-                        .exposure
-                        .note(seen.location, point.thread, point.kind, seen.held, &self.sets);
-                    if let Some(known) = known {
-                        known.nodes[kind as usize] = id;
-                    }
+            }
+            for (thread, does, locks, what) in self.exposure.at(location) {
+                for (kind, does_it) in [(Kind::Read, does.reads()), (Kind::Write, does.writes())] {
+                    let (true, Some(template)) = (does_it, self.wanted.single[kind as usize]) else {
+                        continue;
+                    };
+                    self.nodes.push(Node {
+                        template,
+                        locations: SmallVec::from_slice(&[location]),
+                        thread,
+                        held: SmallVec::from_slice(&[locks]),
+                        throughout: SmallVec::new(),
+                        during: SmallVec::new(),
+                        open: self.is_open(location, thread, kind == Kind::Write, locks),
+                        variants: what.variants.clone(),
+                    });
                 }
             }
         }
+    }
+
+    fn is_open(&self, location: LocationId, thread: ThreadId, writes: bool, kept: LocksetId) -> bool {
+        let lets_in = |locks| self.sets.compatible(kept, locks);
+        let keeps = |lock| self.sets.locks(kept).iter().any(|held| held.lock == lock);
+        self.exposure.is_open(location, thread, writes, keeps, lets_in)
     }
 
     fn open_unit(&mut self, slot: usize, owner: Owner, set: SetId, thread: ThreadId) -> usize {
@@ -602,7 +625,7 @@ impl Collector {
         events: &[Seen],
         throughout: &[LocksetId],
         during: &[LocksetId],
-    ) -> Option<u32> {
+    ) {
         let thread = events[0].point.thread;
         let key = Key {
             template,
@@ -616,7 +639,7 @@ impl Collector {
         let several = locations.len() > 1;
         if several && self.pair_nodes >= PAIR_NODES && !self.ids.contains_key(&key) {
             self.dropped += 1;
-            return None;
+            return;
         }
         let nodes = &mut self.nodes;
         let pair_nodes = &mut self.pair_nodes;
@@ -634,8 +657,7 @@ impl Collector {
             });
             nodes.len() - 1
         });
-        self.nodes[id].add(owner, events);
-        u32::try_from(id).ok()
+        add_variant(&mut self.nodes[id].variants, owner, events);
     }
 
     fn mark_open(&mut self) {
@@ -662,6 +684,7 @@ impl Collector {
     pub fn finish(mut self) -> (Vec<Node>, Locksets, u64) {
         self.two_locations();
         self.mark_open();
+        self.singles();
         (self.nodes, self.sets, self.dropped)
     }
 }
@@ -780,37 +803,33 @@ impl OpenUnit {
     }
 }
 
-impl Node {
-    fn add(&mut self, owner: Option<Owner>, events: &[Seen]) {
-        let places = || events.iter().map(|event| event.point.site);
-        let known = self
-            .variants
-            .iter()
-            .position(|variant| variant.places.iter().copied().eq(places()));
-        let at = known.unwrap_or_else(|| {
-            if self.variants.len() < PLACES {
-                self.variants.push(Variant {
-                    places: places().collect(),
-                    occurrences: Vec::new(),
-                });
-            }
-            self.variants.len() - 1
-        });
-        let occurrences = &mut self.variants[at].occurrences;
-        let clocks = || events.iter().map(|event| event.clock);
-        if occurrences
-            .last()
-            .is_some_and(|last| last.events.iter().map(|event| event.clock).eq(clocks()))
-        {
-            return;
+/// Takes a chain in: as a new moment of its places, as new places, or not at all if its like was the last.
+fn add_variant(variants: &mut SmallVec<[Variant; 1]>, owner: Option<Owner>, events: &[Seen]) {
+    let places = || events.iter().map(|event| event.point.site);
+    let known = variants
+        .iter()
+        .position(|variant| variant.places.iter().copied().eq(places()));
+    let at = known.unwrap_or_else(|| {
+        if variants.len() < PLACES {
+            variants.push(Variant {
+                places: places().collect(),
+                occurrences: Vec::new(),
+            });
         }
-        let events = events
-            .iter()
-            .map(|seen| Event {
-                point: seen.point,
-                clock: seen.clock,
-            })
-            .collect();
-        occurrences.push(Occurrence { owner, events });
+        variants.len() - 1
+    });
+    let occurrences = &mut variants[at].occurrences;
+    let clocks = || events.iter().map(|event| event.clock);
+    let same = |last: &Occurrence| last.events.iter().map(|event| event.clock).eq(clocks());
+    if occurrences.last().is_some_and(same) {
+        return;
     }
+    let events = events
+        .iter()
+        .map(|seen| Event {
+            point: seen.point,
+            clock: seen.clock,
+        })
+        .collect();
+    occurrences.push(Occurrence { owner, events });
 }

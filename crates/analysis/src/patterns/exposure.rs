@@ -119,6 +119,22 @@ impl<P: Default> Exposure<P> {
             .any(|entry| entry.thread != thread && (entry.kind.writes() || writes) && compatible(entry.locks))
     }
 
+    /// Every way of access kept at a location, as (thread, kind, locks, what is remembered).
+    pub fn at(&self, location: LocationId) -> impl Iterator<Item = (ThreadId, StepKind, LocksetId, &P)> {
+        let entries = self.at.get(location.index()).into_iter().flat_map(|at| &at.entries);
+        entries.map(|entry| (entry.thread, entry.kind, entry.locks, &entry.what))
+    }
+
+    /// The locations that several threads access and one writes.
+    pub fn conflicting(&self) -> impl Iterator<Item = LocationId> {
+        let wanted = |(_, at): &(usize, &AtLocation<P>)| at.shared && at.written;
+        self.at
+            .iter()
+            .enumerate()
+            .filter(wanted)
+            .map(|(location, _)| LocationId::from(location))
+    }
+
     /// Whether more than one thread has accessed the location so far.
     pub fn is_shared(&self, location: LocationId) -> bool {
         self.at.get(location.index()).is_some_and(|at| at.shared)
