@@ -174,6 +174,19 @@ fn strength(report: &RawReport) -> impl Ord + use<> {
     )
 }
 
+/// `R W' W` for `1: R(x) W'(x) W(x)`: without its number, and without the variable where there is but one.
+fn pattern_name(pattern: &str) -> String {
+    let numbered = pattern
+        .split_once(": ")
+        .filter(|(n, _)| n.bytes().all(|b| b.is_ascii_digit()));
+    let name = numbered.map_or(pattern, |(_, name)| name);
+    if name.contains("(y)") {
+        name.to_owned()
+    } else {
+        name.replace("(x)", "")
+    }
+}
+
 fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
@@ -189,7 +202,7 @@ fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec
     let mut candidates = Vec::new();
     for report in &reports {
         if !report.pattern.is_empty() {
-            push_new(&mut patterns, report.pattern.clone());
+            push_new(&mut patterns, pattern_name(&report.pattern));
         }
         push_new(&mut analyses, report.analysis.to_owned());
         for step in &report.steps {
@@ -282,4 +295,16 @@ fn fingerprint(key: &Key) -> String {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("{:08x}", (hash ^ hash >> 32) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_told_in_one_notation_whoever_found_them() {
+        assert_eq!(pattern_name("1: R(x) W'(x) W(x)"), "R W' W");
+        assert_eq!(pattern_name("R W' W"), "R W' W");
+        assert_eq!(pattern_name("9: W(x) R'(x) R'(y) W(y)"), "W(x) R'(x) R'(y) W(y)");
+    }
 }

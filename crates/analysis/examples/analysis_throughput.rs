@@ -1,6 +1,6 @@
 //! Events per second of each analysis, on one core, over generated traces of growing length.
 //!
-//! `cargo run --release -p ravel-analysis --example throughput [-- MAXIMUM-EVENTS [NAME,NAME…]]` measures those
+//! `cargo run --release -p ravel-analysis --example analysis_throughput [-- MAXIMUM-EVENTS [NAME,NAME…]]` measures those
 //! named, by default each and all together; `-- EVENTS std FILE` writes a trace as text for other tools instead.
 
 use ravel_analysis::engine::{Analysis, Engine};
