@@ -117,10 +117,7 @@ pub fn installed() -> Vec<Java> {
 /// The first JDK that Ravel can record and that has a compiler.
 pub fn jdk() -> Result<Java> {
     let all = installed();
-    if let Some(java) = all
-        .iter()
-        .find(|java| java.release >= OLDEST && java.has_compiler())
-    {
+    if let Some(java) = all.iter().find(|java| java.release >= OLDEST && java.has_compiler()) {
         return Ok(java.clone());
     }
     match all.iter().find(|java| java.release >= OLDEST) {
@@ -129,7 +126,11 @@ pub fn jdk() -> Result<Java> {
             runtime.home.display()
         ),
         None => match all.first() {
-            Some(old) => bail!("{} is Java {}, too old; {HOW_TO_INSTALL}", old.home.display(), old.version),
+            Some(old) => bail!(
+                "{} is Java {}, too old; {HOW_TO_INSTALL}",
+                old.home.display(),
+                old.version
+            ),
             None => bail!("no Java was found; {HOW_TO_INSTALL}"),
         },
     }
@@ -147,10 +148,16 @@ fn on_path(tool: &str) -> Option<PathBuf> {
 }
 
 fn usual_places() -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = ["/usr/lib/jvm", "/usr/java", "/opt/java", "/opt/jdks", "/Library/Java/JavaVirtualMachines"]
-        .iter()
-        .map(PathBuf::from)
-        .collect();
+    let mut places: Vec<PathBuf> = [
+        "/usr/lib/jvm",
+        "/usr/java",
+        "/opt/java",
+        "/opt/jdks",
+        "/Library/Java/JavaVirtualMachines",
+    ]
+    .iter()
+    .map(PathBuf::from)
+    .collect();
     if let Some(home) = std::env::var_os("HOME") {
         places.push(Path::new(&home).join(".sdkman/candidates/java"));
         places.push(Path::new(&home).join(".jdks"));

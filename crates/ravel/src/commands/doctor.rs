@@ -42,7 +42,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
         print("\nEverything is ready: ravel record -o t.ravel -- java …\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&format!("\n{} to solve:\n", ravel_report::words::count(problems.len() as u64, "problem")))?;
+    print(&format!(
+        "\n{} to solve:\n",
+        ravel_report::words::count(problems.len() as u64, "problem")
+    ))?;
     for problem in &problems {
         print(&format!("  - {problem}\n"))?;
     }
@@ -81,7 +84,11 @@ fn javas(problems: &mut Vec<String>) -> Result<()> {
     }
     let mut works = Vec::new();
     for java in &installed {
-        let kind = if java.has_compiler() { "JDK" } else { "runtime without javac" };
+        let kind = if java.has_compiler() {
+            "JDK"
+        } else {
+            "runtime without javac"
+        };
         print(&format!(
             "java      {} {}, {kind}, {}\n",
             java.home.display(),
@@ -116,7 +123,11 @@ fn javas(problems: &mut Vec<String>) -> Result<()> {
 /// Records the built-in class on this JVM.
 fn probe(java: &Java) -> Result<String> {
     if java.release < java::OLDEST {
-        anyhow::bail!("Java {} is too old, {} is the oldest that works", java.version, java::OLDEST);
+        anyhow::bail!(
+            "Java {} is too old, {} is the oldest that works",
+            java.version,
+            java::OLDEST
+        );
     }
     let directory = tempfile::tempdir().context("a temporary directory")?;
     std::fs::write(directory.path().join("Probe.class"), PROBE).context("a temporary file")?;
@@ -131,13 +142,19 @@ fn probe(java: &Java) -> Result<String> {
         anyhow::bail!("a small program ended with {} under the agent", recording.status);
     }
     let Some(trace) = recording.traces.first() else {
-        let reason = recording.empty.first().map_or("the JVM did not load the agent", String::as_str);
+        let reason = recording
+            .empty
+            .first()
+            .map_or("the JVM did not load the agent", String::as_str);
         anyhow::bail!("{reason}");
     };
     if trace.threads < 3 || trace.shared == 0 {
         anyhow::bail!("the threads of a small program were not seen ({} events)", trace.events);
     }
-    Ok(format!("{} events of {} threads seen in a small program", trace.events, trace.threads))
+    Ok(format!(
+        "{} events of {} threads seen in a small program",
+        trace.events, trace.threads
+    ))
 }
 
 /// What the JVMs will find in the environment besides the agent.
@@ -194,7 +211,11 @@ fn archive_treatments(filter: &Filter, path: &Path) -> Result<String> {
         ControlFlow::Continue(())
     })?;
     let list: Vec<String> = counts.iter().map(|(words, count)| format!("{count} {words}")).collect();
-    Ok(if list.is_empty() { "no classes".to_string() } else { list.join("; ") })
+    Ok(if list.is_empty() {
+        "no classes".to_string()
+    } else {
+        list.join("; ")
+    })
 }
 
 fn words(treatment: Treatment) -> String {
