@@ -18,7 +18,7 @@ use ravel_trace::run_info::{Footer, Header};
 
 use crate::baton::Baton;
 use crate::filter::Filter;
-use crate::instrument::Instrumenter;
+use crate::instrument::{Instrumenter, quiet};
 use crate::jvm::{self, Jvmti};
 use crate::options::Options;
 use crate::recorder::Recorder;
@@ -79,6 +79,11 @@ impl Agent {
         let filter = Filter::new(&options);
         let forcing = options.schedule.is_some();
         let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
+        if baton.is_some() {
+            // Nothing is left behind when Ravel itself is killed.
+            // SAFETY: sets a flag of this process; no memory is involved.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        }
         let recorder = Arc::new(Recorder::start(options, &header)?);
         let registry = Registry::new(Arc::clone(&recorder));
         let instrumenter = Instrumenter::new(filter, registry, forcing);
@@ -319,8 +324,11 @@ fn listen(jvmti: Jvmti) -> Result<(), String> {
 
 /// Before any Java code runs: the helper must be there.
 unsafe extern "system" fn on_vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
+    let everything = agent().is_some_and(|agent| agent.recorder.options.everything);
     for (name, bytes) in HELPERS {
-        // SAFETY: the JVM gave the environment; name and bytes live for ever.
+        let quiet = if everything { quiet(bytes).ok() } else { None };
+        let bytes = quiet.as_deref().unwrap_or(bytes);
+        // SAFETY: the JVM gave the environment; name and bytes live through the call.
         let class = unsafe {
             ((**env).DefineClass)(
                 env,

@@ -2,6 +2,10 @@
 
 mod agent_library;
 mod commands;
+mod forcing;
+mod interrupt;
+mod java;
+mod proof;
 mod recording;
 
 use std::process::ExitCode;
@@ -18,16 +22,43 @@ struct Cli {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
+    /// Record a command, work out what could go wrong, force it, and report: the whole job.
+    Run(commands::run::Args),
     /// Run a command and record what the threads of its JVMs do.
     Record(commands::record::Args),
+    /// Analyse traces.
+    Check(commands::check::Args),
+    /// Force findings of a trace, and say of each what came out.
+    Replay(commands::replay::Args),
+    /// Render the findings of an earlier run again, in any format.
+    Report(commands::report::Args),
+    /// Accept today's findings, so that only new ones fail a build.
+    Baseline(commands::baseline::Args),
     /// Look into a trace, convert it.
     Trace(commands::trace::Args),
+    /// What a rule, a pattern or a step of the evidence means.
+    Explain(commands::explain::Args),
+    /// Check ravel.toml, or print its schema.
+    Config(commands::config::Args),
+    /// Say whether the JVMs here can be recorded, and what would be.
+    Doctor(commands::doctor::Args),
+    /// The whole job on a built-in buggy program.
+    Demo(commands::demo::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Run(args) => commands::run::run(args),
         Command::Record(args) => commands::record::run(args),
+        Command::Check(args) => commands::check::run(args),
+        Command::Replay(args) => commands::replay::run(args),
+        Command::Report(args) => commands::report::run(args),
+        Command::Baseline(args) => commands::baseline::run(args),
         Command::Trace(args) => commands::trace::run(args),
+        Command::Explain(args) => commands::explain::run(args),
+        Command::Config(args) => commands::config::run(args),
+        Command::Doctor(args) => commands::doctor::run(args),
+        Command::Demo(args) => commands::demo::run(args),
     };
     result.unwrap_or_else(|error| {
         eprintln!("ravel: {error:#}");

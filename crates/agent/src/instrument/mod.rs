@@ -4,6 +4,7 @@
 mod application;
 mod emit;
 mod library;
+mod quiet;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,6 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::filter::{Filter, Treatment};
 use crate::registry::{DeclaredField, Registry};
 use emit::WORD;
+pub use quiet::quiet;
 
 /// What became of the classes seen so far.
 #[derive(Debug, Default, Clone)]

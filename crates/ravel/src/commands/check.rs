@@ -151,7 +151,7 @@ impl Checked {
     }
 }
 
-fn add_classes(counts: &mut ClassCounts, footer: Option<&Footer>) {
+pub fn add_classes(counts: &mut ClassCounts, footer: Option<&Footer>) {
     let Some(footer) = footer else { return };
     let sum = |list: &[(String, u64)]| list.iter().map(|(_, n)| n).sum::<u64>();
     counts.instrumented += footer.classes_instrumented;

@@ -1,4 +1,13 @@
 //! One module per command.
 
+pub mod baseline;
+pub mod check;
+pub mod config;
+pub mod demo;
+pub mod doctor;
+pub mod explain;
 pub mod record;
+pub mod replay;
+pub mod report;
+pub mod run;
 pub mod trace;

@@ -33,7 +33,7 @@ pub struct Args {
     /// How to print.
     #[arg(long, value_enum, default_value = "text")]
     format: ScanFormat,
-    /// Show also what concerns classes that are usually not shared (StringBuffer, Vector, Hashtable, streams).
+    /// Show also what is held back: what rests on calls that several methods may answer.
     #[arg(long)]
     all: bool,
     /// A class whose objects are never shared although they lock themselves (`shop.Buffer`, `shop.*`).
@@ -51,9 +51,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         jdk: args.jdk,
         ..Options::default()
     };
-    if args.all {
-        options.filter = ravel_scan::filter::Filter::none();
-    }
     for class in &args.unshared {
         options.filter.add_unshared(class);
     }
@@ -63,7 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let scan = scan(&args.paths, &options).context("scanning")?;
     let mut out = std::io::stdout().lock();
     let text = match args.format {
-        ScanFormat::Text => listing::findings(&scan.findings) + &listing::summary(&scan.counts, scan.findings.len()),
+        ScanFormat::Text => listing::findings(&scan.findings, args.all) + &listing::summary(&scan.counts, &scan.findings),
         ScanFormat::Json => {
             let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
             let classes = ClassCounts {
@@ -91,7 +88,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     for problem in &scan.problems {
         eprintln!("ravel: {problem}");
     }
-    Ok(match (scan.counts.wanted, scan.findings.is_empty()) {
+    let clean = !scan.findings.iter().any(|finding| args.all || finding.shown);
+    Ok(match (scan.counts.wanted, clean) {
         (0, _) => ExitCode::from(3),
         (_, true) => ExitCode::SUCCESS,
         (_, false) => ExitCode::from(1),
