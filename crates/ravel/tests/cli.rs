@@ -1,0 +1,466 @@
+//! The command line from outside: wrong words, wrong files, exit codes, and what `ravel record` promises about commands,
+//! their JVMs and their ends.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use common::{Jdk, ravel, run, tested_jdks};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Prints rounds of work of two threads, as many as its argument says, then `done`.
+const ROUNDS: &str = "
+public class Rounds {
+    private int count;
+
+    private synchronized void add() {
+        count++;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Rounds rounds = new Rounds();
+        for (int round = 1; round <= Integer.parseInt(args[0]); round++) {
+            Runnable work = () -> {
+                for (int i = 0; i < 20000; i++) rounds.add();
+            };
+            Thread one = new Thread(work), two = new Thread(work);
+            one.start();
+            two.start();
+            one.join();
+            two.join();
+            System.out.println(\"round \" + round);
+        }
+        System.out.println(\"done \" + rounds.count);
+    }
+}";
+
+/// Prints a property, ends with the exit code that it is given.
+const ENDS: &str = "
+public class Ends {
+    static int shared;
+
+    public static void main(String[] args) throws InterruptedException {
+        Thread thread = new Thread(() -> shared++);
+        thread.start();
+        thread.join();
+        shared++;
+        System.out.println(\"property \" + System.getProperty(\"kept\"));
+        System.exit(args.length == 0 ? 0 : Integer.parseInt(args[0]));
+    }
+}";
+
+const PREMAIN: &str = "
+public class Premain {
+    public static void premain(String arguments) {
+        System.out.println(\"premain \" + arguments);
+    }
+}";
+
+/// The programs, compiled once for all tests by the oldest JDK.
+fn classes() -> &'static Path {
+    static CLASSES: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let made = CLASSES.get_or_init(|| {
+        let directory = tempfile::tempdir().expect("a directory");
+        for (name, source) in [("Rounds", ROUNDS), ("Ends", ENDS), ("Premain", PREMAIN)] {
+            let file = directory.path().join(format!("{name}.java"));
+            std::fs::write(&file, source).expect("written");
+            let javac = tested_jdks()[0].tool("javac");
+            let output = run(Command::new(javac).arg("-d").arg(directory.path()).arg(&file), LIMIT);
+            assert!(output.status.success(), "{}", text(&output.stderr));
+        }
+        directory
+    });
+    made.path()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn java(jdk: &Jdk) -> String {
+    jdk.tool("java").to_string_lossy().into_owned()
+}
+
+/// `java -cp … words`, one string for a shell.
+fn java_line(jdk: &Jdk, words: &str) -> String {
+    format!("'{}' -cp '{}' {words}", java(jdk), classes().display())
+}
+
+/// `ravel record -o DIR/t.ravel OPTIONS -- java JVM -cp … PROGRAM`.
+fn record(jdk: &Jdk, directory: &Path, options: &[&str], jvm: &[&str], program: &[&str]) -> Output {
+    let mut command = ravel();
+    command
+        .arg("record")
+        .arg("-o")
+        .arg(directory.join("t.ravel"))
+        .args(options);
+    command
+        .arg("--")
+        .arg(java(jdk))
+        .args(jvm)
+        .arg("-cp")
+        .arg(classes())
+        .args(program);
+    run(&mut command, LIMIT)
+}
+
+fn oldest() -> Jdk {
+    tested_jdks().swap_remove(0)
+}
+
+/// Standard error of a run that must end with this code.
+fn ends_with(code: i32, command: &mut Command) -> String {
+    let output = run(command, LIMIT);
+    let error = text(&output.stderr);
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{command:?}: {error}{}",
+        text(&output.stdout)
+    );
+    error
+}
+
+fn assert_has(text: &str, wanted: &str) {
+    assert!(text.contains(wanted), "no {wanted:?} in:\n{text}");
+}
+
+/// How many events `ravel trace info` counts.
+fn events(trace: &Path) -> u64 {
+    let output = run(ravel().args(["trace", "info"]).arg(trace), LIMIT);
+    assert!(output.status.success(), "{}: {}", trace.display(), text(&output.stderr));
+    let shown = text(&output.stdout);
+    let line = shown
+        .lines()
+        .find_map(|line| line.strip_prefix("events"))
+        .expect("a count of events");
+    let digits: String = line
+        .trim()
+        .chars()
+        .take_while(|c| !c.is_whitespace())
+        .filter(char::is_ascii_digit)
+        .collect();
+    digits.parse().expect("a number")
+}
+
+#[test]
+fn wrong_words_are_answered_with_the_nearest_right_ones() {
+    for (words, nearest) in [
+        (&["recrod"][..], "record"),
+        (&["record", "--exlude", "a", "--", "true"], "--exclude"),
+        (&["trace", "inof", "t.ravel"], "info"),
+        (&["explain", "data-rase"], "data-race"),
+        (&["check", "--analyses", "locksets", "t.ravel"], "lockset"),
+        (&["report", "--fail-on", "harmfull", "f.json"], "harmful"),
+    ] {
+        assert_has(&ends_with(2, ravel().args(words)), nearest);
+    }
+}
+
+#[test]
+fn usage_errors_end_with_2() {
+    for (words, reason) in [
+        (&[][..], "Usage"),
+        (&["record"], "COMMAND"),
+        (&["record", "--"], "COMMAND"),
+        (&["record", "--max-size", "10X", "--", "true"], "use K, M or G"),
+        (
+            &["record", "--max-time", "soon", "--", "true"],
+            "not a number of seconds",
+        ),
+        (&["record", "--noise", "1:2000", "--", "true"], "more than every point"),
+        (
+            &["record", "--", "no-such-command-anywhere"],
+            "cannot start no-such-command-anywhere",
+        ),
+        (&["check"], "TRACE"),
+    ] {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert_has(&ends_with(2, ravel().args(words).current_dir(directory.path())), reason);
+    }
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    let output = run(ravel().arg("--help"), LIMIT);
+    assert!(output.status.success());
+    for command in ["record", "check", "report", "trace", "explain", "doctor", "demo"] {
+        assert_has(&text(&output.stdout), &format!("  {command} "));
+    }
+    let output = run(ravel().arg("--version"), LIMIT);
+    assert_eq!(text(&output.stdout), format!("ravel {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn files_that_are_no_traces_are_refused_by_name() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("empty.ravel"), "").expect("written");
+    std::fs::write(path("foreign.ravel"), "PK\u{3}\u{4} something else altogether").expect("written");
+    std::fs::write(path("newer.ravel"), b"\x89RAVEL\r\n\xff\0\0\0\0\0\0\0").expect("written");
+    std::fs::create_dir(path("folder.ravel")).expect("made");
+    for name in [
+        "missing.ravel",
+        "empty.ravel",
+        "foreign.ravel",
+        "newer.ravel",
+        "folder.ravel",
+    ] {
+        for command in [&["trace", "info"][..], &["trace", "dump"], &["check"]] {
+            assert_has(&ends_with(2, ravel().args(command).arg(path(name))), name);
+        }
+    }
+    assert_has(
+        &ends_with(2, ravel().arg("report").arg(path("newer.ravel"))),
+        "ravel check",
+    );
+}
+
+#[test]
+fn a_command_without_a_jvm_is_nothing_observed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let trace = directory.path().join("t.ravel");
+    let error = ends_with(3, ravel().arg("record").arg("-o").arg(&trace).args(["--", "true"]));
+    assert_has(&error, "nothing was recorded: the command started no JVM");
+    assert!(!trace.exists());
+}
+
+#[test]
+fn places_that_cannot_be_written_are_said_before_anything_runs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let ran = directory.path().join("ran");
+    std::fs::write(directory.path().join("file"), "").expect("written");
+    // Not even root can make files in /proc.
+    for place in [
+        directory.path().join("missing"),
+        directory.path().join("file"),
+        PathBuf::from("/proc"),
+    ] {
+        let output = place.join("t.ravel");
+        let error = ends_with(
+            2,
+            ravel()
+                .arg("record")
+                .arg("-o")
+                .arg(output)
+                .args(["--", "touch"])
+                .arg(&ran),
+        );
+        assert_has(&error, &place.display().to_string());
+    }
+    assert!(!ran.exists());
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_passed_over() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (jdk, home) = (oldest(), tempfile::tempdir().expect("a directory"));
+    let command = |cache: &str, home: &Path, temporary: &str| {
+        let mut command = ravel();
+        command.arg("record").arg("-o").arg(directory.path().join("t.ravel"));
+        command.arg("--").arg(java(&jdk)).arg("-cp").arg(classes()).arg("Ends");
+        command
+            .env("RAVEL_CACHE", cache)
+            .env_remove("XDG_CACHE_HOME")
+            .env("HOME", home)
+            .env("TMPDIR", temporary);
+        command
+    };
+    let usual = std::env::temp_dir();
+    ends_with(0, &mut command("/proc/cache", home.path(), &usual.to_string_lossy()));
+    let unpacked = std::fs::read_dir(home.path().join(".cache/ravel"))
+        .expect("unpacked there")
+        .count();
+    assert_eq!(unpacked, 1);
+    let error = ends_with(2, &mut command("/proc/cache", Path::new("/proc/home"), "/proc"));
+    assert_has(&error, "/proc/cache");
+    assert_has(&error, "set RAVEL_CACHE");
+}
+
+#[test]
+fn the_exit_code_is_ravels_or_the_programs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let jdk = oldest();
+    let output = record(&jdk, directory.path(), &[], &[], &["Ends", "7"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_has(&text(&output.stderr), "exit status: 7");
+    let output = record(&jdk, directory.path(), &["--exit-code", "program"], &[], &["Ends", "7"]);
+    assert_eq!(output.status.code(), Some(7), "{}", text(&output.stderr));
+}
+
+#[test]
+fn options_of_the_environment_are_kept() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for words in [
+        vec!["sh".to_string(), "-c".to_string(), java_line(&oldest(), "Ends")],
+        {
+            let classes = classes().to_string_lossy().into_owned();
+            vec![java(&oldest()), "-cp".to_string(), classes, "Ends".to_string()]
+        },
+    ] {
+        let trace = directory.path().join("t.ravel");
+        let mut command = ravel();
+        command.arg("record").arg("-o").arg(&trace).arg("--").args(&words);
+        let output = run(command.env("JAVA_TOOL_OPTIONS", "-Dkept=yes"), LIMIT);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_has(&text(&output.stdout), "property yes");
+        assert!(events(&trace) > 0);
+        std::fs::remove_file(trace).expect("removed");
+    }
+}
+
+#[test]
+fn agents_of_the_user_keep_working() {
+    for jdk in tested_jdks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (jar, manifest) = (directory.path().join("agent.jar"), directory.path().join("manifest"));
+        std::fs::write(&manifest, "Premain-Class: Premain\n").expect("written");
+        let mut command = Command::new(jdk.tool("jar"));
+        command
+            .arg("cfm")
+            .arg(&jar)
+            .arg(&manifest)
+            .arg("-C")
+            .arg(classes())
+            .arg("Premain.class");
+        let made = run(&mut command, LIMIT);
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        let agent = format!("-javaagent:{}=here", jar.display());
+        let debugger = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0";
+        let output = record(&jdk, directory.path(), &[], &[&agent, debugger], &["Ends"]);
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "JDK {}: {}",
+            jdk.release,
+            text(&output.stderr)
+        );
+        let said = text(&output.stdout);
+        for wanted in ["premain here", "Listening for transport dt_socket", "property null"] {
+            assert_has(&said, wanted);
+        }
+        assert!(events(&directory.path().join("t.ravel")) > 0);
+    }
+}
+
+#[test]
+fn two_jvms_give_two_traces() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let script = directory.path().join("both.sh");
+    let lines: Vec<String> = ["Ends", "Rounds 1"]
+        .iter()
+        .map(|words| java_line(&oldest(), words))
+        .collect();
+    std::fs::write(&script, lines.join("\n")).expect("written");
+    let trace = directory.path().join("t.ravel");
+    let mut command = ravel();
+    command
+        .arg("record")
+        .arg("-o")
+        .arg(&trace)
+        .args(["--", "sh"])
+        .arg(&script);
+    ends_with(0, &mut command);
+    assert!(!trace.exists());
+    let traces = numbered_traces(directory.path());
+    assert_eq!(traces.len(), 2, "{traces:?}");
+    for (_, trace) in traces {
+        assert!(events(&trace) > 0);
+    }
+}
+
+/// Process ids and traces `t-ID.ravel` of a directory.
+fn numbered_traces(directory: &Path) -> Vec<(u32, PathBuf)> {
+    let paths = std::fs::read_dir(directory)
+        .expect("a directory")
+        .flatten()
+        .map(|entry| entry.path());
+    paths
+        .filter_map(|path| {
+            let name = path.file_name()?.to_str()?;
+            let id = name.strip_prefix("t-")?.strip_suffix(".ravel")?.parse().ok()?;
+            Some((id, path))
+        })
+        .collect()
+}
+
+#[test]
+fn limits_end_the_recording_and_not_the_program() {
+    let jdk = oldest();
+    let directory = tempfile::tempdir().expect("a directory");
+    let trace = directory.path().join("t.ravel");
+    let output = record(&jdk, directory.path(), &[], &[], &["Rounds", "20"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let whole = events(&trace);
+    for (limit, reason) in [
+        (["--max-size", "20K"], "size limit"),
+        (["--max-time", "0.05"], "time limit"),
+    ] {
+        let output = record(&jdk, directory.path(), &limit, &[], &["Rounds", "20"]);
+        assert_has(&text(&output.stdout), "done 800000");
+        assert_has(&text(&output.stderr), reason);
+        // The time may be over before the program has begun.
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", text(&output.stderr));
+        if output.status.code() == Some(0) {
+            assert!(events(&trace) < whole, "{limit:?} ended nothing");
+        }
+    }
+}
+
+#[test]
+fn a_killed_jvm_leaves_a_readable_trace() {
+    for jdk in tested_jdks() {
+        for round in [1, 2, 5] {
+            let directory = tempfile::tempdir().expect("a directory");
+            let recorded = kill_after(&jdk, directory.path(), round);
+            assert!(
+                recorded > 10_000,
+                "JDK {}, round {round}: {recorded} events",
+                jdk.release
+            );
+        }
+    }
+}
+
+/// Kills the JVM as soon as it has printed this round; gives the number of events in its trace.
+fn kill_after(jdk: &Jdk, directory: &Path, round: u32) -> u64 {
+    let trace = directory.join("t.ravel");
+    let mut command = ravel();
+    command
+        .arg("record")
+        .arg("-o")
+        .arg(&trace)
+        .arg("--")
+        .arg(java(jdk))
+        .arg("-cp")
+        .arg(classes());
+    command
+        .args(["Rounds", "1000000"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("ravel starts");
+    let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let reached = lines.map_while(Result::ok).any(|line| line == format!("round {round}"));
+    assert!(reached, "the program ended before round {round}");
+    let started = Instant::now();
+    let (id, _) = numbered_traces(directory)
+        .pop()
+        .expect("the JVM's trace while it is written");
+    let killed = Command::new("kill")
+        .args(["-KILL", &id.to_string()])
+        .status()
+        .expect("kill starts");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("ravel ends");
+    assert!(started.elapsed() < LIMIT);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    assert_has(&error, "ended before they could close their trace");
+    events(&trace)
+}

@@ -1,0 +1,84 @@
+//! `ravel demo` as its users see it.
+
+mod common;
+
+use std::path::Path;
+use std::process::Output;
+use std::time::Duration;
+
+use common::{ravel, run, tested_jdks};
+
+const LIMIT: Duration = Duration::from_secs(240);
+
+fn demo(java_home: &Path, temporary: &Path, words: &[&str]) -> Output {
+    let mut command = ravel();
+    command
+        .arg("demo")
+        .args(words)
+        .env("JAVA_HOME", java_home)
+        .env("TMPDIR", temporary);
+    run(&mut command, LIMIT)
+}
+
+fn text(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// 0, or 1 if the bug is reported.
+fn assert_went_well(output: &Output) {
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(output));
+}
+
+#[test]
+fn it_runs_on_every_jdk_and_leaves_nothing_behind() {
+    for jdk in tested_jdks() {
+        let temporary = tempfile::tempdir().expect("a directory");
+        let output = demo(&jdk.home, temporary.path(), &[]);
+        assert_went_well(&output);
+        let said = text(&output);
+        assert!(said.contains("\ntickets left: 0\n"), "{said}");
+        assert!(
+            said.contains("events of 3 threads and 1 memory cell that they share"),
+            "{said}"
+        );
+        assert!(said.contains(&jdk.tool("javac").display().to_string()), "{said}");
+        let left: Vec<_> = std::fs::read_dir(temporary.path())
+            .expect("a directory")
+            .flatten()
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
+fn what_it_keeps_can_be_looked_into() {
+    let jdk = tested_jdks().swap_remove(0);
+    let directory = tempfile::tempdir().expect("a directory");
+    let kept = directory.path().join("new/demo");
+    let output = demo(&jdk.home, directory.path(), &["--keep", &kept.to_string_lossy()]);
+    assert_went_well(&output);
+    for file in [
+        "src/shop/Shop.java",
+        "classes/shop/Shop.class",
+        "classes/shop/Tickets.class",
+    ] {
+        assert!(kept.join(file).is_file(), "{file}");
+    }
+    let dump = run(ravel().args(["trace", "dump"]).arg(kept.join("demo.ravel")), LIMIT);
+    let shown = text(&dump);
+    for wanted in ["alice", "bob", "shop.Tickets.take", "shop.Tickets.left of"] {
+        assert!(shown.contains(wanted), "no {wanted} in:\n{shown}");
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_made_is_an_input_error() {
+    let jdk = tested_jdks().swap_remove(0);
+    let output = demo(&jdk.home, &std::env::temp_dir(), &["--keep", "/proc/demo"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("cannot make /proc/demo"), "{}", text(&output));
+}
