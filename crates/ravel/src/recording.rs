@@ -55,8 +55,12 @@ pub fn record(command: &[String], output: &Path, mut options: Options) -> Result
         );
     }
     // Asked before anything runs: the agent would only find out inside the program.
-    tempfile::NamedTempFile::new_in(directory)
-        .with_context(|| format!("{} cannot be written; choose another place with -o", directory.display()))?;
+    tempfile::NamedTempFile::new_in(directory).with_context(|| {
+        format!(
+            "{} cannot be written; choose another place with -o",
+            directory.display()
+        )
+    })?;
     let library = agent_library::unpack()?;
     let status_file = tempfile::NamedTempFile::new().context("a temporary file")?;
     options.out = with_process_id(&output);

@@ -22,7 +22,11 @@ struct Subject {
 
 impl Subject {
     fn name(&self) -> String {
-        self.source.file_stem().expect("a source has a name").to_string_lossy().into_owned()
+        self.source
+            .file_stem()
+            .expect("a source has a name")
+            .to_string_lossy()
+            .into_owned()
     }
 
     fn fail(&self, what: impl std::fmt::Display) -> String {
@@ -41,7 +45,11 @@ fn subjects(folder: &str, release: u32, to: &Path) -> Vec<Subject> {
         let classes = to.join(format!("{folder}-{}", jdk.release));
         compile(&jdk, folder, release, &classes);
         for source in sources(folder) {
-            all.push(Subject { jdk: jdk.clone(), source, classes: classes.clone() });
+            all.push(Subject {
+                jdk: jdk.clone(),
+                source,
+                classes: classes.clone(),
+            });
         }
     }
     if all.is_empty() {
@@ -53,12 +61,23 @@ fn subjects(folder: &str, release: u32, to: &Path) -> Vec<Subject> {
 fn java(subject: &Subject, options: &[String]) -> Vec<String> {
     let mut words = vec![subject.jdk.tool("java").to_string_lossy().into_owned()];
     words.extend_from_slice(options);
-    words.extend(["-cp".to_string(), subject.classes.to_string_lossy().into_owned(), subject.name()]);
+    words.extend([
+        "-cp".to_string(),
+        subject.classes.to_string_lossy().into_owned(),
+        subject.name(),
+    ]);
     words
 }
 
 fn recorded(subject: &Subject, trace: &Path, options: &[String]) -> std::process::Output {
-    run(ravel().args(["record", "-o"]).arg(trace).args(["--exit-code", "program", "--"]).args(java(subject, options)), LIMIT)
+    run(
+        ravel()
+            .args(["record", "-o"])
+            .arg(trace)
+            .args(["--exit-code", "program", "--"])
+            .args(java(subject, options)),
+        LIMIT,
+    )
 }
 
 fn plain(subject: &Subject, options: &[String]) -> std::process::Output {
@@ -70,7 +89,9 @@ fn plain(subject: &Subject, options: &[String]) -> std::process::Output {
 fn own_lines(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr).into_owned();
     // The program's last line may have no end.
-    text.split_inclusive('\n').map(|line| line.split("ravel: ").next().unwrap_or_default()).collect()
+    text.split_inclusive('\n')
+        .map(|line| line.split("ravel: ").next().unwrap_or_default())
+        .collect()
 }
 
 fn behaves_as_plain(subject: &Subject, trace: &Path) -> Result<(), String> {
@@ -79,8 +100,9 @@ fn behaves_as_plain(subject: &Subject, trace: &Path) -> Result<(), String> {
     if value("exit") == Some("killed") || value("stdin").is_some() {
         return Ok(());
     }
-    let options: Vec<String> =
-        value("jvm").map(|words| words.split_whitespace().map(str::to_string).collect()).unwrap_or_default();
+    let options: Vec<String> = value("jvm")
+        .map(|words| words.split_whitespace().map(str::to_string).collect())
+        .unwrap_or_default();
     let (before, after) = (plain(subject, &options), recorded(subject, trace, &options));
     if before.status.code() != after.status.code() {
         let stderr = String::from_utf8_lossy(&after.stderr);
@@ -92,7 +114,11 @@ fn behaves_as_plain(subject: &Subject, trace: &Path) -> Result<(), String> {
         lines.join("\n")
     };
     let streams = [
-        ("output", String::from_utf8_lossy(&before.stdout).into_owned(), String::from_utf8_lossy(&after.stdout).into_owned()),
+        (
+            "output",
+            String::from_utf8_lossy(&before.stdout).into_owned(),
+            String::from_utf8_lossy(&after.stdout).into_owned(),
+        ),
         ("error output", own_lines(&before.stderr), own_lines(&after.stderr)),
     ];
     for (what, before, after) in streams {
@@ -114,7 +140,9 @@ fn events_are_recorded_and_programs_behave_the_same() {
     let mut all = subjects("events", 17, dir.path());
     all.extend(subjects("events21", 21, dir.path()));
     each(&all, |subject| {
-        let trace = dir.path().join(format!("{}-{}.ravel", subject.name(), subject.jdk.release));
+        let trace = dir
+            .path()
+            .join(format!("{}-{}.ravel", subject.name(), subject.jdk.release));
         behaves_as_plain(subject, &trace)?;
         check(subject, &trace)
     });
@@ -124,7 +152,9 @@ fn events_are_recorded_and_programs_behave_the_same() {
 fn hard_programs_behave_the_same() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     each(&subjects("faults", 17, dir.path()), |subject| {
-        let trace = dir.path().join(format!("{}-{}.ravel", subject.name(), subject.jdk.release));
+        let trace = dir
+            .path()
+            .join(format!("{}-{}.ravel", subject.name(), subject.jdk.release));
         behaves_as_plain(subject, &trace)
     });
 }
@@ -139,9 +169,15 @@ fn check(subject: &Subject, trace: &Path) -> Result<(), String> {
         events.push(event);
     }
     let names = reader.names();
-    let failures: Vec<String> =
-        expectations.iter().filter_map(|line| expectation(line, &events, names).err()).collect();
-    if failures.is_empty() { Ok(()) } else { Err(subject.fail(failures.join("; "))) }
+    let failures: Vec<String> = expectations
+        .iter()
+        .filter_map(|line| expectation(line, &events, names).err())
+        .collect();
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(subject.fail(failures.join("; ")))
+    }
 }
 
 fn expectation(line: &str, events: &[Event], names: &Names) -> Result<(), String> {
@@ -185,9 +221,13 @@ fn kind(op: &Op) -> &'static str {
         Op::Read { .. } => "read",
         Op::Write { .. } => "write",
         Op::Update { .. } => "update",
-        Op::Acquire { mode: Mode::Exclusive, .. } => "acquire",
+        Op::Acquire {
+            mode: Mode::Exclusive, ..
+        } => "acquire",
         Op::Acquire { .. } => "acquire-shared",
-        Op::Release { mode: Mode::Exclusive, .. } => "release",
+        Op::Release {
+            mode: Mode::Exclusive, ..
+        } => "release",
         Op::Release { .. } => "release-shared",
         Op::Wait { .. } => "wait",
         Op::Resume { .. } => "resume",
@@ -209,14 +249,20 @@ fn kind(op: &Op) -> &'static str {
 /// Whether an event is of the wanted field, element type, method or class.
 fn concerns(event: &Event, wanted: &str, names: &Names) -> bool {
     let member = |class: &str, member: &str| {
-        wanted.rsplit_once('.').is_some_and(|(of, name)| is_class(class, of) && (name == "*" || name == member))
+        wanted
+            .rsplit_once('.')
+            .is_some_and(|(of, name)| is_class(class, of) && (name == "*" || name == member))
     };
     match event.op {
         Op::Read { location, .. } | Op::Write { location, .. } | Op::Update { location, .. } => {
             match names.locations[location.index()] {
                 Location::Element(..) => {
-                    let SiteKind::Element(descriptor) = &names.site(event.site).what else { return false };
-                    wanted.strip_suffix("[]").is_some_and(|element| is_element(descriptor, element))
+                    let SiteKind::Element(descriptor) = &names.site(event.site).what else {
+                        return false;
+                    };
+                    wanted
+                        .strip_suffix("[]")
+                        .is_some_and(|element| is_element(descriptor, element))
                 }
                 _ => names.field_of(location).is_some_and(|field| {
                     let field = names.field(field);

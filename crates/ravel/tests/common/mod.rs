@@ -24,11 +24,19 @@ impl Jdk {
 pub fn jdks() -> Vec<Jdk> {
     let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
     let on_path = std::env::var_os("PATH").and_then(|path| {
-        std::env::split_paths(&path).map(|dir| dir.join("javac")).find_map(|javac| javac.canonicalize().ok())
+        std::env::split_paths(&path)
+            .map(|dir| dir.join("javac"))
+            .find_map(|javac| javac.canonicalize().ok())
     });
     homes.extend(on_path.and_then(|javac| javac.ancestors().nth(2).map(Path::to_path_buf)));
     for place in ["/usr/lib/jvm", "/opt/java", "/opt/jdks"] {
-        homes.extend(std::fs::read_dir(place).into_iter().flatten().flatten().map(|entry| entry.path()));
+        homes.extend(
+            std::fs::read_dir(place)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|entry| entry.path()),
+        );
     }
     let mut found = BTreeMap::new();
     for home in homes {
@@ -40,7 +48,10 @@ pub fn jdks() -> Vec<Jdk> {
             found.entry(release).or_insert(Jdk { home, release });
         }
     }
-    assert!(!found.is_empty(), "no JDK 17 or later found: set JAVA_HOME, or apt-get install openjdk-17-jdk-headless");
+    assert!(
+        !found.is_empty(),
+        "no JDK 17 or later found: set JAVA_HOME, or apt-get install openjdk-17-jdk-headless"
+    );
     found.into_values().collect()
 }
 
@@ -64,7 +75,11 @@ fn release(home: &Path) -> Option<u32> {
 
 /// The repository's root.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/ravel is two levels down").to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("crates/ravel is two levels down")
+        .to_path_buf()
 }
 
 /// The binary under test.
@@ -93,7 +108,11 @@ pub fn compile(jdk: &Jdk, folder: &str, release: u32, to: &Path) {
         .args(sources(folder))
         .output()
         .expect("javac runs");
-    assert!(output.status.success(), "{folder} does not compile:\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{folder} does not compile:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 /// Runs a command to its end; kills it, by its id, when it takes longer.
@@ -136,7 +155,13 @@ pub fn comment(source: &str, key: &str) -> Option<Vec<String>> {
         let line = line.trim_start().strip_prefix('*').unwrap_or(line).trim();
         line.split("//").next().unwrap_or_default().trim().to_string()
     };
-    Some(lines.map(clean).take_while(|line| !line.starts_with("about:")).filter(|line| !line.is_empty()).collect())
+    Some(
+        lines
+            .map(clean)
+            .take_while(|line| !line.starts_with("about:"))
+            .filter(|line| !line.is_empty())
+            .collect(),
+    )
 }
 
 /// Calls `test` for every item, on as many threads as there are cores, and gathers what failed.
@@ -157,5 +182,11 @@ pub fn each<T: Sync>(items: &[T], test: impl Fn(&T) -> Result<(), String> + Sync
     });
     let mut failures = failures.into_inner().expect("no test panics with the lock");
     failures.sort();
-    assert!(failures.is_empty(), "{} of {} failed:\n{}", failures.len(), items.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {} failed:\n{}",
+        failures.len(),
+        items.len(),
+        failures.join("\n")
+    );
 }
