@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# What recording costs, and how fast traces are read: `benches/run.sh [RUNS]` (default 3), as markdown on standard output.
+#
+# Plain and recorded runs alternate, so that a busy machine disturbs both; the ratios are of medians. With RAVEL set, that
+# binary is measured; otherwise one is built.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+runs=${1:-3}
+target=${CARGO_TARGET_DIR:-target}
+if [ -z "${RAVEL:-}" ]; then
+    cargo build --release -q -p ravel
+    RAVEL=$target/release/ravel
+fi
+ravel=$RAVEL
+java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+. benches/measure.sh
+
+mkdir "$work/classes"
+"${java}c" -d "$work/classes" --release 17 benches/programs/*.java
+echo "$("$java" -version 2>&1 | sed -n 2p), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg), median of $runs"
+echo
+echo "| program | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | events/s | MB | bytes/event | memory + MB | waited ms |"
+echo "|---|---|---|---|---|---|---|---|---|---|---|"
+
+# row NAME COMMAND...
+row() {
+    local name=$1; shift
+    if ! measure "$runs" "$@"; then
+        echo "| $name | failed |"
+        tail -3 "$work/err_r" >&2
+        status=1
+        return
+    fi
+    awk -v n="$name" -v w="$wall" -v c="$cpu" -v wr="$wall_r" -v cr="$cpu_r" -v e="$events" -v b="$bytes" \
+        -v m="$rss" -v mr="$rss_r" -v bp="$waited" 'BEGIN {
+        printf "| %s | %.2f, %.2f | %.2f, %.2f | %.2f | %.2f | %d | %.1f M | %.1f | %.2f | %d | %d |\n",
+            n, w, c, wr, cr, wr / w, cr / c, e, e / wr / 1e6, b / 1e6, (e ? b / e : 0), (mr - m) / 1024, bp }'
+    echo "$wall $wall_r $cpu $cpu_r $bytes $events" >>"$work/all"
+}
+
+status=0
+# Sizes at which each takes about a second plain and its trace stays below a gigabyte.
+for program in "Sor 1000" "RayTracer 800" "MonteCarlo 6000" "TreeSort 1000" "Bank 20000" "Pipeline 100000" "Tsp 18" "Elevator 120"; do
+    row "$program" "$java" -cp "$work/classes" $program 2
+done
+if [ -f realworld/target/drivers-1.jar ]; then
+    row H2 "$java" -cp 'realworld/target/drivers-1.jar:realworld/target/dependency/*' realworld.H2Driver
+else
+    echo "H2 is not measured: build realworld/ first (make realworld)" >&2
+fi
+echo
+awk '{w += log($2 / $1); c += log($4 / $3); if ($2 / $1 > mw) mw = $2 / $1; if ($4 / $3 > mc) mc = $4 / $3; b += $5; e += $6}
+    END {printf "Geometric mean: wall %.2f×, CPU %.2f×. Worst: wall %.2f×, CPU %.2f×. %.2f bytes/event over all.\n",
+        exp(w / NR), exp(c / NR), mw, mc, b / e}' "$work/all"
+if [ -z "${NO_READING:-}" ]; then
+    echo
+    echo "Reading and writing traces (generated records, one core):"
+    echo '```'
+    cargo run --release -q -p ravel-trace --example throughput
+    echo '```'
+    if [ -f crates/analysis/examples/throughput.rs ]; then
+        echo "Analyses (generated traces, one core):"
+        echo '```'
+        cargo run --release -q -p ravel-analysis --example throughput -- "${ANALYSIS_EVENTS:-1000000}"
+        echo '```'
+    fi
+fi
+exit $status
