@@ -1,4 +1,4 @@
-//! Scans the given paths and says how long each part took: `timing [--variant] [--list] PATH...`.
+//! Scans the given paths and says how long each part took: `timing [--variant] [--list] [--all] PATH...`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,13 +8,14 @@ use ravel_scan::{Options, listing, scan};
 
 fn main() -> ExitCode {
     let mut options = Options::default();
-    let mut list = false;
+    let (mut list, mut all) = (false, false);
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--variant" => options.variant = true,
             "--list" => list = true,
+            "--all" => all = true,
             "--jdk" => options.jdk = arguments.next().map(PathBuf::from),
             path => paths.push(path.into()),
         }
@@ -23,14 +24,14 @@ fn main() -> ExitCode {
     match scan(&paths, &options) {
         Ok(scan) => {
             if list {
-                print!("{}", listing::findings(&scan.findings));
+                print!("{}", listing::findings(&scan.findings, all));
             }
-            print!("{}", listing::summary(&scan.counts, scan.findings.len()));
+            print!("{}", listing::summary(&scan.counts, &scan.findings));
             for rule in ravel_scan::ScanRule::ALL {
                 let count = scan
                     .findings
                     .iter()
-                    .filter(|f| f.patterns.iter().any(|p| p == rule.name()))
+                    .filter(|f| (all || f.shown) && f.patterns.iter().any(|p| p == rule.name()))
                     .count();
                 print!("{} {count}  ", rule.name());
             }

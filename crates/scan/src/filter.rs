@@ -74,14 +74,26 @@ impl Filter {
 
     /// Whether a lock of a method is not worth following.
     pub fn drops_lock(&self, program: &Program, method: MethodId, body: &Body, lock: ExprId) -> bool {
-        let Some(class) = class_of(program, method, &body.exprs, lock) else {
-            return false;
-        };
-        if self.is_unshared(&String::from_utf8_lossy(program.symbols.bytes(class))) {
-            return true;
+        class_of(program, method, &body.exprs, lock).is_some_and(|class| self.drops_class(program, class))
+    }
+
+    /// Whether objects of a class are unshared, by the list, by inheritance from a class on it, or by annotation.
+    pub fn drops_class(&self, program: &Program, class: Sym) -> bool {
+        let mut next = Some(class);
+        for _ in 0..64 {
+            let Some(class) = next else { break };
+            if self.is_unshared(&String::from_utf8_lossy(program.symbols.bytes(class))) {
+                return true;
+            }
+            let Some(found) = program.by_name.get(&class).map(|id| program.class(*id)) else {
+                break;
+            };
+            if found.notes.not_thread_safe || found.notes.immutable {
+                return true;
+            }
+            next = found.super_class;
         }
-        let notes = program.by_name.get(&class).map(|id| program.class(*id).notes);
-        notes.is_some_and(|notes| notes.not_thread_safe || notes.immutable)
+        false
     }
 }
 

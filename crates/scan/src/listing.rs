@@ -6,10 +6,10 @@ use ravel_analysis::finding::Finding;
 
 use crate::program::Counts;
 
-/// The findings as text. Few lines each: what, where, the acquisitions with the calls that lead to them, what to do.
-pub fn findings(findings: &[Finding]) -> String {
+/// The findings that are shown, or all, as text. Few lines each: what, where, the acquisitions with the calls that lead to them, what to do.
+pub fn findings(findings: &[Finding], all: bool) -> String {
     let mut out = String::new();
-    for finding in findings {
+    for finding in findings.iter().filter(|finding| all || finding.shown) {
         let rule = finding.patterns.first().map_or("", String::as_str);
         let unit = finding.units.first().map_or("", |unit| unit.method.as_str());
         // Writing to a string cannot fail.
@@ -36,10 +36,14 @@ pub fn findings(findings: &[Finding]) -> String {
 }
 
 /// What was read, in one paragraph.
-pub fn summary(counts: &Counts, found: usize) -> String {
+pub fn summary(counts: &Counts, findings: &[Finding]) -> String {
+    let shown = findings.iter().filter(|finding| finding.shown).count();
     let mut out = format!(
-        "{found} findings (suspected) in {} classes, {} methods, {} lines with code.",
-        counts.wanted, counts.methods, counts.lines
+        "{shown} findings (suspected) in {} classes, {} methods, {} lines with code; {} more are held back (--all).",
+        counts.wanted,
+        counts.methods,
+        counts.lines,
+        findings.len() - shown
     );
     let _ = write!(
         out,

@@ -20,6 +20,8 @@ pub struct Options {
     pub variant: bool,
     /// The JDK whose classes lend their summaries; without one, calls into the JDK are taken to acquire nothing.
     pub jdk: Option<PathBuf>,
+    /// Of a JDK, take only these modules; all if there are none.
+    pub modules: Vec<String>,
     /// Which locks count.
     pub filter: Filter,
 }
@@ -63,8 +65,18 @@ pub struct Scan {
     pub times: Times,
 }
 
-fn collect(path: &Path, wanted: bool, into: &mut Vec<Input>, is_jdk: bool) -> Result<(), ArchiveError> {
+fn collect(
+    path: &Path,
+    wanted: bool,
+    modules: &[String],
+    into: &mut Vec<Input>,
+    is_jdk: bool,
+) -> Result<(), ArchiveError> {
     let mut each = |entry: archive::ClassEntry| {
+        let left_out = |module: &String| !modules.is_empty() && !modules.contains(module);
+        if entry.module.as_ref().is_some_and(left_out) {
+            return ControlFlow::Continue(());
+        }
         into.push(Input {
             origin: entry.origin,
             bytes: entry.bytes,
@@ -79,28 +91,26 @@ fn collect(path: &Path, wanted: bool, into: &mut Vec<Input>, is_jdk: bool) -> Re
     }
 }
 
-/// Reads the classes under `paths`, and those of the JDK if one is wanted.
-pub fn load(paths: &[PathBuf], jdk: Option<&Path>) -> Result<Program, ScanError> {
+fn inputs(paths: &[PathBuf], options: &Options) -> Result<Vec<Input>, ScanError> {
     let mut inputs = Vec::new();
     for path in paths {
-        collect(path, true, &mut inputs, false)?;
+        collect(path, true, &options.modules, &mut inputs, false)?;
     }
-    if let Some(home) = jdk {
-        collect(home, false, &mut inputs, true)?;
+    if let Some(home) = &options.jdk {
+        collect(home, false, &options.modules, &mut inputs, true)?;
     }
-    Ok(program(inputs))
+    Ok(inputs)
+}
+
+/// Reads the classes under `paths`, and those of the JDK if one is wanted.
+pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, ScanError> {
+    Ok(program(inputs(paths, options)?))
 }
 
 /// Scans the classes under `paths`: jars, wars, directories, single classes, JDKs.
 pub fn scan(paths: &[PathBuf], options: &Options) -> Result<Scan, ScanError> {
     let start = Instant::now();
-    let mut inputs = Vec::new();
-    for path in paths {
-        collect(path, true, &mut inputs, false)?;
-    }
-    if let Some(home) = &options.jdk {
-        collect(home, false, &mut inputs, true)?;
-    }
+    let inputs = inputs(paths, options)?;
     let read = start.elapsed();
     let start = Instant::now();
     let program = program(inputs);
@@ -109,12 +119,11 @@ pub fn scan(paths: &[PathBuf], options: &Options) -> Result<Scan, ScanError> {
         lower: start.elapsed(),
         ..Times::default()
     };
-    let findings = analyse(&program, options, &mut times);
-    let graph_counts = findings.1;
+    let (findings, unresolved) = analyse(&program, options, &mut times);
     Ok(Scan {
-        findings: findings.0,
+        findings,
         counts: Counts {
-            unresolved: graph_counts,
+            unresolved,
             ..program.counts
         },
         problems: program.problems,
@@ -134,7 +143,7 @@ pub fn analyse(program: &Program, options: &Options, times: &mut Times) -> (Vec<
     let start = Instant::now();
     let found = solve::dataflow(program, &graph, &held, options.variant, None);
     let instances = solve::instances(program, &graph, &mut held, &found);
-    let mut drafts = rules::lock_pattern::check(program, &held, &found, &instances);
+    let mut drafts = rules::lock_pattern::check(program, &graph, &held, &options.filter, &found, &instances);
     times.flow = start.elapsed();
     let start = Instant::now();
     drafts.extend(rules::lock_order::check(program, &graph, &held, &options.filter));

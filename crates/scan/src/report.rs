@@ -28,6 +28,8 @@ pub struct Draft {
     pub help: String,
     /// Other methods concerned.
     pub units: Vec<MethodId>,
+    /// Whether it is shown by default.
+    pub shown: bool,
 }
 
 /// The name of an expression of a method.
@@ -95,7 +97,7 @@ pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
                 id: fingerprint(&[parts[0], parts[1], parts[2], &number]),
                 rule: draft.rule.family(),
                 evidence: Evidence::Suspected,
-                shown: true,
+                shown: draft.shown,
                 patterns: vec![draft.rule.name().to_owned()],
                 analyses: vec!["scan".to_owned()],
                 variables: draft.variables,

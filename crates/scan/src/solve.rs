@@ -229,12 +229,10 @@ pub fn instances(
     let outside = Outside::new(program);
     let finals = Summaries::solve(program, graph, &mut held.exprs, seeds, &|site| outside.is(site), None);
     for callee in finals.methods() {
-        for target in graph.answered_by(callee) {
-            let wide = is_wide(target, graph);
-            for site in graph.sites(target) {
-                if outside.is(*site) {
-                    continue;
-                }
+        for target in finals.targets(callee) {
+            let wide = is_wide(*target, graph);
+            for site in graph.sites(*target) {
+                let Some(open) = outside.held.get(site) else { continue };
                 for place in 0..finals.of(callee).len() {
                     let entry = finals.of(callee)[place];
                     if !is_passed(&entry, wide, &held.exprs) {
@@ -244,7 +242,17 @@ pub fn instances(
                         .item
                         .translate(&mut |lock| translate(program, *site, lock, &mut held.exprs));
                     if let Some(item) = item {
-                        let instance = in_context(program, &finals, found, *site, callee, place, item, &mut held.exprs);
+                        let instance = in_context(
+                            program,
+                            &finals,
+                            found,
+                            *site,
+                            callee,
+                            place,
+                            item,
+                            open,
+                            &mut held.exprs,
+                        );
                         instances.extend(instance);
                     }
                 }
@@ -254,32 +262,30 @@ pub fn instances(
     instances
 }
 
-/// Which calls lie in no synchronized block of their method.
+/// Which calls lie in no synchronized block of their method, and what is open at the others.
 struct Outside {
-    inside: rustc_hash::FxHashSet<CallSite>,
+    held: FxHashMap<CallSite, Box<[u16]>>,
 }
 
 impl Outside {
     fn new(program: &Program) -> Outside {
         let methods: Vec<MethodId> = program.method_ids().collect();
-        let inside = methods.par_iter().flat_map_iter(|method| {
-            let mut sites = Vec::new();
+        let held = methods.par_iter().flat_map_iter(|method| {
+            let mut sites: Vec<(CallSite, Box<[u16]>)> = Vec::new();
             if let Some(body) = program.body(*method).filter(|body| !body.sites.is_empty()) {
                 body.walk(|stmt, what, held| {
                     if matches!(what, Stmt::Call { .. }) && !held.is_empty() {
-                        sites.push(CallSite { method: *method, stmt });
+                        sites.push((CallSite { method: *method, stmt }, held.into()));
                     }
                 });
             }
             sites
         });
-        Outside {
-            inside: inside.collect(),
-        }
+        Outside { held: held.collect() }
     }
 
     fn is(&self, site: CallSite) -> bool {
-        !self.inside.contains(&site)
+        !self.held.contains_key(&site)
     }
 }
 
@@ -292,18 +298,13 @@ fn in_context(
     callee: MethodId,
     place: usize,
     item: Potential,
+    held: &[u16],
     exprs: &mut Exprs,
 ) -> Option<Instance> {
     let body = program.body(site.method)?;
-    let mut held = Vec::new();
-    body.walk(|stmt, _, sites| {
-        if stmt == site.stmt && held.is_empty() {
-            held = sites.to_vec();
-        }
-    });
     // The innermost block is the context; a witness that an enclosing block holds already is no witness.
     let context = *held.last()?;
-    for open in &held {
+    for open in held {
         let lock = copy_from(&body.exprs, body.lock(*open), exprs);
         if lock != UNKNOWN && (lock == item.first || lock == item.second) {
             return None;

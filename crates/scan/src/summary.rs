@@ -98,6 +98,8 @@ pub struct Summaries<I> {
     places: FxHashMap<(MethodId, I), u32>,
     /// The methods that have a set and may answer each target, in order.
     answers: FxHashMap<TargetId, Vec<MethodId>>,
+    /// The targets that each method with a set may answer.
+    targets: FxHashMap<MethodId, Vec<TargetId>>,
 }
 
 impl<I: Item> Summaries<I> {
@@ -109,6 +111,11 @@ impl<I: Item> Summaries<I> {
     /// The methods with a set that may answer a call to a target.
     pub fn answers(&self, target: TargetId) -> &[MethodId] {
         self.answers.get(&target).map_or(&[], Vec::as_slice)
+    }
+
+    /// The targets that a method with a set may answer.
+    pub fn targets(&self, method: MethodId) -> &[TargetId] {
+        self.targets.get(&method).map_or(&[], Vec::as_slice)
     }
 
     /// The methods that have a set, in order.
@@ -154,6 +161,7 @@ impl<I: Item> Summaries<I> {
             entries: FxHashMap::default(),
             places: FxHashMap::default(),
             answers: FxHashMap::default(),
+            targets: FxHashMap::default(),
         };
         let mut targets: FxHashMap<MethodId, Vec<TargetId>> = FxHashMap::default();
         let mut changed: FxHashMap<MethodId, Vec<u32>> = FxHashMap::default();
@@ -209,6 +217,7 @@ impl<I: Item> Summaries<I> {
             }
             changed = next;
         }
+        summaries.targets = targets;
         summaries
     }
 }

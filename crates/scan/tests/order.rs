@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use ravel_scan::callgraph::CallGraph;
 use ravel_scan::filter::Filter;
 use ravel_scan::program::Program;
-use ravel_scan::{load, report, solve};
+use ravel_scan::{Options, load, report, solve};
 
 fn program() -> &'static Program {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
@@ -19,7 +19,7 @@ fn program() -> &'static Program {
             ("Rules.java", include_str!("java/Rules.java")),
         ];
         let folder = common::compile(&sources);
-        load(&[folder.path().join("classes")], None).expect("loaded")
+        load(&[folder.path().join("classes")], &Options::default()).expect("loaded")
     })
 }
 

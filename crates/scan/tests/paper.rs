@@ -78,7 +78,7 @@ fn method(program: &Program, name: &str) -> MethodId {
 #[test]
 fn figures_4_and_5() {
     let folder = compile(&[("Figure4.java", include_str!("java/Figure4.java"))]);
-    let program = load(&[folder.path().join("classes")], None).expect("loaded");
+    let program = load(&[folder.path().join("classes")], &Options::default()).expect("loaded");
     let graph = CallGraph::new(&program);
     let mut held = solve::locks_held(&program, &graph, &Filter::default(), None);
     let names = |exprs: Vec<String>| {

@@ -65,6 +65,7 @@ pub fn check(program: &Program) -> Vec<Draft> {
             message: format!("{name} is tested without the lock under which it is assigned, and is not volatile"),
             help: format!("Declare {name} volatile."),
             units: Vec::new(),
+            shown: true,
         });
     }
     drafts

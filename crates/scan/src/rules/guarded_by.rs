@@ -103,6 +103,7 @@ fn check_access(
         message: format!("{name} is guarded by {guard}, and {lock} is not held here"),
         help: format!("Hold {lock} here, or annotate the method with @GuardedBy(\"{guard}\") if its callers do."),
         units: Vec::new(),
+        shown: true,
     })
 }
 

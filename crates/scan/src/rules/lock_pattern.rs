@@ -35,7 +35,9 @@ use std::collections::BTreeMap;
 
 use super::ScanRule;
 use crate::body::{Body, Stmt};
+use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Node};
+use crate::filter::{Filter, class_of};
 use crate::program::{MethodId, Program};
 use crate::report::{Draft, expr_text, step};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
@@ -43,7 +45,16 @@ use crate::summary::Way;
 
 /// One warning per place of the second acquisition, over all contexts. Places are lines, since compilers copy the code of
 /// `finally`.
-pub fn check(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: &[Instance]) -> Vec<Draft> {
+///
+/// What rests on a call that several methods may answer is held back: most often another one answers.
+pub fn check(
+    program: &Program,
+    graph: &CallGraph<'_>,
+    held: &LocksHeld,
+    filter: &Filter,
+    found: &[MethodFacts],
+    instances: &[Instance],
+) -> Vec<Draft> {
     let mut places: BTreeMap<(MethodId, u32), Vec<&Instance>> = BTreeMap::new();
     for instance in instances {
         let facts = &found[instance.facts as usize];
@@ -51,6 +62,7 @@ pub fn check(program: &Program, held: &LocksHeld, found: &[MethodFacts], instanc
             continue;
         };
         if !program.class_of(facts.method).wanted
+            || is_unshared(program, filter, facts, instance)
             || is_private(body, facts, instance)
             || is_guarded(program, facts, instance)
         {
@@ -64,8 +76,9 @@ pub fn check(program: &Program, held: &LocksHeld, found: &[MethodFacts], instanc
         places.entry((facts.method, line)).or_default().push(instance);
     }
     let drafts = places.into_values().filter_map(|mut instances| {
-        instances.sort_by_key(|instance| {
+        instances.sort_by_cached_key(|instance| {
             (
+                !is_certain(program, graph, held, found, instance),
                 instance.chain.len(),
                 instance.first,
                 instance.twice.at,
@@ -73,9 +86,43 @@ pub fn check(program: &Program, held: &LocksHeld, found: &[MethodFacts], instanc
                 instance.context_site,
             )
         });
-        draft(program, held, found, &instances)
+        let shown = is_certain(program, graph, held, found, instances.first()?);
+        draft(program, held, found, &instances, shown)
     });
     drafts.collect()
+}
+
+/// Whether the witness is declared to be of a class whose objects are not shared.
+fn is_unshared(program: &Program, filter: &Filter, facts: &MethodFacts, instance: &Instance) -> bool {
+    [instance.twice.first, instance.twice.second].iter().any(|lock| {
+        class_of(program, facts.method, facts.exprs.nodes(), *lock)
+            .is_some_and(|class| filter.drops_class(program, class))
+    })
+}
+
+/// Whether every call on the way, to the acquisitions and from the context, has only one possible answer.
+fn is_certain(
+    program: &Program,
+    graph: &CallGraph<'_>,
+    held: &LocksHeld,
+    found: &[MethodFacts],
+    instance: &Instance,
+) -> bool {
+    let facts = &found[instance.facts as usize];
+    let twice = instance.twice;
+    let mut calls: Vec<(MethodId, u32)> = instance.chain.iter().map(|site| (site.method, site.stmt)).collect();
+    for (stmt, lock) in [(instance.first, twice.first), (twice.at, twice.second)] {
+        calls.extend(ways(program, held, facts, stmt, lock).iter().map(|way| (way.0, way.1)));
+    }
+    calls.into_iter().all(|(method, stmt)| {
+        let stmt = program.body(method).and_then(|body| body.stmts.get(stmt as usize));
+        match stmt {
+            Some(Stmt::Call { target, .. }) => graph
+                .target(*target)
+                .is_some_and(|target| graph.answer_count(target, 2) == 1),
+            _ => true,
+        }
+    })
 }
 
 /// Whether the witness is an object that the method made and kept to itself.
@@ -100,12 +147,18 @@ fn is_guarded(program: &Program, facts: &MethodFacts, instance: &Instance) -> bo
     guarded(instance.twice.first) && guarded(instance.twice.second)
 }
 
+/// A place on the way to an acquisition: the method, the statement (none for the acquisition itself), the line.
+type Place = (MethodId, u32, u32);
+
+/// No statement of any method: the end of a way is a site.
+const AT_SITE: u32 = u32::MAX;
+
 /// The calls that lead from a statement of a method to the acquisition of a lock, outermost first, ending there.
-fn ways(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, lock: ExprId) -> Vec<(MethodId, u32)> {
+fn ways(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, lock: ExprId) -> Vec<Place> {
     let Some(body) = program.body(facts.method) else {
         return Vec::new();
     };
-    let mut ways = vec![(facts.method, body.stmt_line(stmt))];
+    let mut ways = vec![(facts.method, stmt, body.stmt_line(stmt))];
     if !matches!(body.stmts.get(stmt as usize), Some(Stmt::Call { .. })) {
         return ways;
     }
@@ -116,10 +169,10 @@ fn ways(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, loc
         match held.summaries.of(method)[place as usize].way {
             Way::Direct(site) => {
                 let pc = body.sites.get(site as usize).map_or(0, |site| site.pc);
-                ways.push((method, body.line(pc)));
+                ways.push((method, AT_SITE, body.line(pc)));
             }
             Way::Call(stmt, callee, place) => {
-                ways.push((method, body.stmt_line(stmt)));
+                ways.push((method, stmt, body.stmt_line(stmt)));
                 next = Some((callee, place));
             }
         }
@@ -127,7 +180,13 @@ fn ways(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, loc
     ways
 }
 
-fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: &[&Instance]) -> Option<Draft> {
+fn draft(
+    program: &Program,
+    held: &LocksHeld,
+    found: &[MethodFacts],
+    instances: &[&Instance],
+    shown: bool,
+) -> Option<Draft> {
     let instance = instances.first()?;
     let facts = &found[instance.facts as usize];
     let body = program.body(facts.method)?;
@@ -154,7 +213,7 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
                 let line = program.body(site.method).map_or(0, |body| body.stmt_line(site.stmt));
                 program.place(site.method, line)
             })
-            .chain(ways.iter().map(|(method, line)| program.place(*method, *line)))
+            .chain(ways.iter().map(|(method, _, line)| program.place(*method, *line)))
             .collect();
         stack.reverse();
         let line = body.stmt_line(stmt);
@@ -188,5 +247,6 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
             format!("Hold {second} from line {from} to line {to}.")
         },
         units: contexts,
+        shown,
     })
 }

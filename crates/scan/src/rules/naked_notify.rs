@@ -45,6 +45,7 @@ pub fn check(program: &Program) -> Vec<Draft> {
                 help: "Change the state that the others wait for under the same lock, before the notification."
                     .to_owned(),
                 units: Vec::new(),
+                shown: true,
             }
         })
         .collect()

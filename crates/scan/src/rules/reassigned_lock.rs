@@ -76,6 +76,7 @@ pub fn check(program: &Program) -> Vec<Draft> {
                 message: format!("{name} is used as a lock and assigned outside constructors"),
                 help: "Lock an object in a final field instead.".to_owned(),
                 units: Vec::new(),
+                shown: true,
             }
         })
         .collect()

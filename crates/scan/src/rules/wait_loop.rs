@@ -57,6 +57,7 @@ pub fn check(program: &Program) -> Vec<Draft> {
                 message: "a wait that no loop surrounds: it may return although nothing has changed".to_owned(),
                 help: "Put the wait into a loop that tests the condition again.".to_owned(),
                 units: Vec::new(),
+                shown: true,
             }
         })
         .collect()
