@@ -30,6 +30,8 @@ enum Command {
     Check(commands::check::Args),
     /// Force findings of a trace, and say of each what came out.
     Replay(commands::replay::Args),
+    /// Find suspicious locking in class files, without running anything.
+    Scan(commands::scan::Args),
     /// Render the findings of an earlier run again, in any format.
     Report(commands::report::Args),
     /// Accept today's findings, so that only new ones fail a build.
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Record(args) => commands::record::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Replay(args) => commands::replay::run(args),
+        Command::Scan(args) => commands::scan::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Baseline(args) => commands::baseline::run(args),
         Command::Trace(args) => commands::trace::run(args),

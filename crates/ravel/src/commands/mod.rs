@@ -10,4 +10,5 @@ pub mod record;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod scan;
 pub mod trace;
