@@ -158,6 +158,8 @@ pub struct Potential {
 }
 
 impl Item for Potential {
+    const DEPTH: u32 = crate::summary::CONTEXT_DEPTH;
+
     fn translate(self, translate: &mut dyn FnMut(ExprId) -> ExprId) -> Option<Self> {
         let (first, second) = (translate(self.first), translate(self.second));
         (first != UNKNOWN && second != UNKNOWN).then_some(Potential { first, second, ..self })
@@ -167,8 +169,9 @@ impl Item for Potential {
         exprs.is_static(self.first) && exprs.is_static(self.second)
     }
 
-    fn is_plain(self, exprs: &Exprs) -> bool {
-        self.first.is_plain(exprs) && self.second.is_plain(exprs)
+    /// A context that only one of many possible answers has says nothing: calls with many do not pass it on.
+    fn is_plain(self, _exprs: &Exprs) -> bool {
+        false
     }
 }
 
@@ -209,7 +212,12 @@ pub fn instances(
                 chain: Vec::new(),
             });
         }
+        // Sorted by locks: the first of each pair goes up for all places where the pair is acquired.
+        let mut last = None;
         for (place, (twice, _)) in facts.facts.twice.iter().enumerate() {
+            if last.replace((twice.first, twice.second)) == Some((twice.first, twice.second)) {
+                continue;
+            }
             let nodes = facts.exprs.nodes();
             let item = Potential {
                 first: copy_from(nodes, twice.first, &mut held.exprs),
@@ -253,7 +261,7 @@ pub fn instances(
                             open,
                             &mut held.exprs,
                         );
-                        instances.extend(instance);
+                        instances.extend(instance.into_iter().flatten());
                     }
                 }
             }
@@ -300,7 +308,7 @@ fn in_context(
     item: Potential,
     held: &[u16],
     exprs: &mut Exprs,
-) -> Option<Instance> {
+) -> Option<Vec<Instance>> {
     let body = program.body(site.method)?;
     // The innermost block is the context; a witness that an enclosing block holds already is no witness.
     let context = *held.last()?;
@@ -321,13 +329,18 @@ fn in_context(
     }
     let (number, twice) = item.origin;
     let facts = found.get(number as usize)?;
-    let (twice, first) = *facts.facts.twice.get(twice as usize)?;
-    Some(Instance {
-        facts: number,
-        twice,
-        first,
-        context_method: site.method,
-        context_site: context,
-        chain,
-    })
+    let (pair, _) = *facts.facts.twice.get(twice as usize)?;
+    let same = facts.facts.twice.iter();
+    let same = same.filter(|(twice, _)| (twice.first, twice.second) == (pair.first, pair.second));
+    Some(
+        same.map(|(twice, first)| Instance {
+            facts: number,
+            twice: *twice,
+            first: *first,
+            context_method: site.method,
+            context_site: context,
+            chain: chain.clone(),
+        })
+        .collect(),
+    )
 }

@@ -6,7 +6,7 @@
 //! in which methods are visited.
 //!
 //! Departures from the paper, without which large programs drown in locks that no execution takes: items go up through
-//! [`DEPTH`] calls at most; a call with more than [`ANSWERS`] possible answers passes on only what its receiver and
+//! a few calls at most ([`DEPTH`] for LOCKSHELD, [`CONTEXT_DEPTH`] for FINAL_T); a call with more than [`ANSWERS`] possible answers passes on only what its receiver and
 //! arguments themselves are; and locks named by static fields and classes, which mean the same everywhere so that nothing
 //! stops them on their way, go up through [`STATIC_DEPTH`] calls.
 
@@ -55,9 +55,13 @@ pub trait Item: Copy + Eq + Ord + Hash {
     fn is_static(self, exprs: &Exprs) -> bool;
     /// Whether it is nothing but the receiver or a parameter.
     fn is_plain(self, exprs: &Exprs) -> bool;
+    /// Through how many calls it is carried at most.
+    const DEPTH: u32;
 }
 
 impl Item for ExprId {
+    const DEPTH: u32 = DEPTH;
+
     fn translate(self, translate: &mut dyn FnMut(ExprId) -> ExprId) -> Option<Self> {
         Some(translate(self)).filter(|lock| *lock != UNKNOWN)
     }
@@ -74,6 +78,9 @@ impl Item for ExprId {
 
 /// Items are carried through this many calls.
 pub const DEPTH: u32 = 6;
+
+/// What was acquired twice is carried through this many calls in search of a context.
+pub const CONTEXT_DEPTH: u32 = 4;
 
 /// Static locks are carried through this many calls.
 pub const STATIC_DEPTH: u32 = 4;

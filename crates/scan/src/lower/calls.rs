@@ -23,20 +23,22 @@ pub(super) enum Meaning {
     Reflective,
 }
 
-const LOCKS: [&[u8]; 4] = [
+/// The locks of the library; classes that extend or implement them are locks as well.
+pub(super) const LOCKS: [&[u8]; 4] = [
     b"java/util/concurrent/locks/Lock",
     b"java/util/concurrent/locks/ReentrantLock",
     b"java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock",
     b"java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock",
 ];
 
-pub(super) fn meaning(method: &MemberRef<'_>) -> Meaning {
+/// What a call to this method means; `is_lock` says whether the class it names is a lock.
+pub(super) fn meaning(method: &MemberRef<'_>, is_lock: &dyn Fn() -> bool) -> Meaning {
     match (method.name, method.descriptor) {
         (b"wait", b"()V") => Meaning::Wait,
         (b"notify" | b"notifyAll", b"()V") => Meaning::Notify,
-        (b"lock" | b"lockInterruptibly", b"()V") if LOCKS.contains(&method.class) => Meaning::Lock,
-        (b"unlock", b"()V") if LOCKS.contains(&method.class) => Meaning::Unlock,
-        (b"tryLock", _) if LOCKS.contains(&method.class) => Meaning::TryLock,
+        (b"lock" | b"lockInterruptibly", b"()V") if is_lock() => Meaning::Lock,
+        (b"unlock", b"()V") if is_lock() => Meaning::Unlock,
+        (b"tryLock", _) if is_lock() => Meaning::TryLock,
         (b"readLock" | b"writeLock", descriptor) if descriptor.starts_with(b"()Ljava/util/concurrent/locks/") => {
             Meaning::ReadWrite
         }

@@ -277,7 +277,13 @@ pub(super) struct LoweredMethod {
     pub local: Box<[LocalFact]>,
 }
 
-pub(super) fn lower(class: &ClassFile, names: &Names, guarded: &FxHashSet<Sym>, symbols: &Symbols) -> LoweredClass {
+pub(super) fn lower(
+    class: &ClassFile,
+    names: &Names,
+    guarded: &FxHashSet<Sym>,
+    locks: &FxHashSet<Sym>,
+    symbols: &Symbols,
+) -> LoweredClass {
     let mut out = LoweredClass::default();
     if let Some(attribute) = class.attribute("SourceFile")
         && let [high, low] = attribute.info[..]
@@ -285,7 +291,7 @@ pub(super) fn lower(class: &ClassFile, names: &Names, guarded: &FxHashSet<Sym>, 
         let text = class.pool.text(u16::from_be_bytes([high, low]));
         out.source = text.ok().map(|text| text.into());
     }
-    let member = |pair| symbols.members(pair).1;
+    let members = |pair| symbols.members(pair);
     let mut lines = Vec::new();
     for (method, selector) in class.methods.iter().zip(&names.selectors) {
         let mut lowered = LoweredMethod {
@@ -303,7 +309,8 @@ pub(super) fn lower(class: &ClassFile, names: &Names, guarded: &FxHashSet<Sym>, 
             selector: symbols.bytes(*selector),
             access: method.access,
             guarded,
-            member: &member,
+            locks,
+            members: &members,
         };
         if let Ok(Some(code)) = class.code(method) {
             match method::lower(&context, &code) {
@@ -325,10 +332,8 @@ pub(super) fn lower(class: &ClassFile, names: &Names, guarded: &FxHashSet<Sym>, 
     lines.sort_unstable();
     lines.dedup();
     out.lines = lines.len();
-    for list in [&mut out.instantiates] {
-        list.sort_unstable();
-        list.dedup();
-    }
+    out.instantiates.sort_unstable();
+    out.instantiates.dedup();
     out.assigns.sort_unstable();
     out.assigns.dedup();
     out

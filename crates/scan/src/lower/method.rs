@@ -24,8 +24,10 @@ pub(super) struct Context<'a> {
     pub access: u16,
     /// The fields (name and type) that some class guards by annotation.
     pub guarded: &'a FxHashSet<Sym>,
-    /// The member of a pair.
-    pub member: &'a dyn Fn(PairId) -> Sym,
+    /// The classes that are locks.
+    pub locks: &'a FxHashSet<Sym>,
+    /// The class and the member of a pair.
+    pub members: &'a dyn Fn(PairId) -> (Sym, Sym),
 }
 
 /// What became of a method.
@@ -446,7 +448,7 @@ impl Run<'_, '_> {
         }
         let is_static = matches!(opcode, op::GETSTATIC | op::PUTSTATIC);
         let base = if is_static { UNKNOWN } else { self.pop() };
-        if !self.context.guarded.is_empty() && self.context.guarded.contains(&(self.context.member)(pair)) {
+        if !self.context.guarded.is_empty() && self.context.guarded.contains(&(self.context.members)(pair).1) {
             self.emit(Stmt::Access {
                 field: pair,
                 base,
@@ -501,7 +503,9 @@ impl Run<'_, '_> {
         self.stack.truncate(bottom);
         let object = if receiver { self.args[start] } else { UNKNOWN };
         let mut answer = UNKNOWN;
-        match meaning(&method) {
+        let pair = PairId(self.id(index)?);
+        let is_lock = || self.context.locks.contains(&(self.context.members)(pair).0);
+        match meaning(&method, &is_lock) {
             Meaning::Lock if receiver => {
                 self.args.truncate(start);
                 self.enter(object, SiteKind::Explicit);
@@ -529,7 +533,7 @@ impl Run<'_, '_> {
             _ => {}
         }
         let target = CallRef {
-            pair: PairId(self.id(index)?),
+            pair,
             is_virtual: matches!(opcode, op::INVOKEVIRTUAL | op::INVOKEINTERFACE),
         };
         let count = u8::try_from(self.args.len() - start).ok()?;

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::program::{Class, ClassId, ClassNotes, Method, MethodId, Program};
-use crate::symbols::{PairId, Sym};
+use crate::symbols::{PairId, Sym, Symbols};
 use class::{Lambda, LoweredClass, Names};
 
 /// A class file that was read.
@@ -55,11 +55,12 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
     let fields = named.iter().flat_map(|(_, names, _)| &names.fields);
     let guarded = fields.filter(|field| field.guard.is_some());
     let guarded: FxHashSet<Sym> = guarded.map(|field| program.symbols.members(field.pair).1).collect();
+    let locks = lock_classes(&named, &program.symbols);
     let symbols = &program.symbols;
     let lowered: Vec<(Names, u16, bool, LoweredClass)> = named
         .into_par_iter()
         .map(|(file, names, wanted)| {
-            let lowered = class::lower(&file, &names, &guarded, symbols);
+            let lowered = class::lower(&file, &names, &guarded, &locks, symbols);
             (names, file.access, wanted, lowered)
         })
         .collect();
@@ -68,6 +69,24 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
     }
     count(&mut program);
     program
+}
+
+/// The locks of the library and all classes of the program below them.
+fn lock_classes(named: &[(ClassFile, Names, bool)], symbols: &Symbols) -> FxHashSet<Sym> {
+    let known = calls::LOCKS.iter().filter_map(|name| symbols.find(name));
+    let mut locks: FxHashSet<Sym> = known.collect();
+    loop {
+        let before = locks.len();
+        for (_, names, _) in named {
+            let mut parents = names.super_class.iter().chain(names.interfaces.iter());
+            if parents.any(|parent| locks.contains(parent)) {
+                locks.insert(names.name);
+            }
+        }
+        if locks.len() == before {
+            return locks;
+        }
+    }
 }
 
 fn add(program: &mut Program, names: Names, access: u16, wanted: bool, lowered: LoweredClass) {

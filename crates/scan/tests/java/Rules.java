@@ -153,6 +153,11 @@ class GuardOk {
   static int other(GuardOk o) { synchronized (o) { return o.a; } }
 }
 
+class Segment extends ReentrantLock {
+  @GuardedBy("this") int count;
+  int inherited() { lock(); try { return count; } finally { unlock(); } }
+}
+
 class CheckedBad {
   Object helper;
   Object get() {
