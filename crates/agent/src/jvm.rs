@@ -1,6 +1,6 @@
 //! The few questions that the agent asks the JVM, through JNI and JVMTI.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 
 use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jobject};
 use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiError, jvmtiInterface_1_, jvmtiThreadInfo};
@@ -136,6 +136,15 @@ pub fn thread_field(env: *mut JNIEnv, name: &CStr, descriptor: &CStr) -> Option<
         ((**env).DeleteLocalRef)(env, class);
         (!field.is_null()).then_some(field)
     }
+}
+
+/// A Java string; null if there is no memory for it.
+pub fn string(env: *mut JNIEnv, text: &str) -> jobject {
+    let Ok(text) = CString::new(text) else {
+        return std::ptr::null_mut();
+    };
+    // SAFETY: called on a thread of a live JVM with a NUL-terminated string.
+    unsafe { ((**env).NewStringUTF)(env, text.as_ptr()) }
 }
 
 /// Has the helper link itself, while nothing is recorded yet.

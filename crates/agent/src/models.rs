@@ -354,6 +354,7 @@ pub const MODELS: &[Model] = &[
     m("java/lang/invoke/MethodHandleNatives", "linkMethodHandleConstant", Hide).of(Of::None),
     m("java/lang/invoke/MethodHandleNatives", "linkDynamicConstant", Hide).of(Of::None),
     m("java/lang/invoke/MethodHandleNatives", "findMethodHandleType", Hide).of(Of::None),
+    m("java/lang/invoke/MethodType", "makeImpl", Hide).of(Of::None),
 ];
 
 const QUEUES: &[&str] = &[

@@ -88,6 +88,32 @@ pub extern "system" fn Java_java_lang_Ravel_hasWord(env: *mut JNIEnv, _: jclass,
     jboolean::from(!name.ends_with("[]") && agent.instrumenter.declares_word(&name))
 }
 
+/// `Ravel.fieldName`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_fieldName(env: *mut JNIEnv, _: jclass, of: jclass, index: jint) -> jobject {
+    let Some(agent) = agent() else {
+        return std::ptr::null_mut();
+    };
+    let class = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
+    match agent.instrumenter.instance_field(&class, index as usize) {
+        Some((name, _)) => jvm::string(env, &name),
+        None => std::ptr::null_mut(),
+    }
+}
+
+/// `Ravel.fieldNumber`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_fieldNumber(env: *mut JNIEnv, _: jclass, of: jclass, index: jint) -> jint {
+    let Some(agent) = agent() else { return -1 };
+    let class = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
+    // A model has 16 bits for its field.
+    let field = agent
+        .instrumenter
+        .instance_field(&class, index as usize)
+        .map(|(_, field)| field.0);
+    field.filter(|field| *field < 1 << 16).map_or(-1, |field| field as jint)
+}
+
 /// `Ravel.fork`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_fork(env: *mut JNIEnv, _: jclass, thread: jlong, child: jobject) {

@@ -279,6 +279,20 @@ impl Registry {
         unsafe { self.recorder.statics.at(site.index()).write(word) };
     }
 
+    /// The instance fields that a loaded class declares, in the order of their ids.
+    pub fn instance_field(&self, class: &str, index: usize) -> Option<(String, FieldId)> {
+        let entry = self.classes.get(class).filter(|entry| entry.loaded)?;
+        let mut fields: Vec<FieldId> = entry.fields.values().copied().collect();
+        fields.retain(|field| {
+            let field = &self.fields[field.index()];
+            field.declared && field.flags & flags::STATIC == 0
+        });
+        fields.sort_unstable();
+        fields
+            .get(index)
+            .map(|field| (self.fields[field.index()].name.clone(), *field))
+    }
+
     /// Sites made so far.
     pub fn site_count(&self) -> usize {
         self.sites.len() - 1

@@ -1,10 +1,12 @@
 //! The whole of analysis in one call, for callers that want findings and nothing else.
 
 use crate::engine::{Analysis, Engine};
-use crate::finding::{Evidence, Finding};
+use crate::finding::{Evidence, Finding, Rule};
 use crate::merge::merge;
+use crate::raw::RawReport;
 use crate::units::UnitSettings;
-use ravel_trace::{Source, SourceError};
+use ravel_trace::{LocationId, Source, SourceError};
+use rustc_hash::FxHashSet;
 
 /// What analysis says of one trace.
 #[derive(Debug)]
@@ -21,7 +23,19 @@ pub struct Analysed {
 
 /// Runs analyses over a trace and merges what they observe.
 pub fn analyse(source: &mut dyn Source, settings: &UnitSettings, analyses: Vec<Box<dyn Analysis>>) -> Analysed {
-    let outcome = Engine::new(settings, analyses).run(source);
+    let races = analyses.iter().any(|analysis| analysis.name() == RACE);
+    let mut outcome = Engine::new(settings, analyses).run(source);
+    if races {
+        let known: FxHashSet<LocationId> = outcome
+            .reports
+            .iter()
+            .filter(|r| r.analysis == RACE)
+            .flat_map(locations)
+            .collect();
+        let excused =
+            |r: &RawReport| r.rule == Rule::DataRace && r.analysis != RACE && !locations(r).any(|l| known.contains(&l));
+        outcome.reports.retain(|r| !excused(r));
+    }
     let findings = merge(outcome.reports, source.names(), &outcome.state);
     Analysed {
         findings,
@@ -29,6 +43,14 @@ pub fn analyse(source: &mut dyn Source, settings: &UnitSettings, analyses: Vec<B
         threads: outcome.threads,
         error: outcome.error,
     }
+}
+
+/// The analysis that knows which races are harmless (the caching of a hash code); another one that sees a race it has
+/// left out does not overrule it.
+const RACE: &str = "race";
+
+fn locations(report: &RawReport) -> impl Iterator<Item = LocationId> + '_ {
+    report.steps.iter().filter_map(|step| step.location)
 }
 
 /// Findings of several traces as those of one: the same bug is one finding, with the stronger of the evidence.

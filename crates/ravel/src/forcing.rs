@@ -45,7 +45,9 @@ impl Forced {
 
     /// The threads that wait for each other, if they do.
     pub fn deadlock(&self) -> Option<&str> {
-        self.verdict.strip_prefix("deadlock ").filter(|_| self.status.code() == Some(DEADLOCK))
+        self.verdict
+            .strip_prefix("deadlock ")
+            .filter(|_| self.status.code() == Some(DEADLOCK))
     }
 
     /// Whether the run had to be ended.
@@ -55,20 +57,32 @@ impl Forced {
 
     /// Threads that ended by an exception that nobody caught, with the exception.
     pub fn exceptions(&self) -> Vec<(String, String)> {
-        let Some((_, names)) = &self.trace else { return Vec::new() };
+        let Some((_, names)) = &self.trace else {
+            return Vec::new();
+        };
         let died = names.threads.iter().filter(|thread| !thread.exception.is_empty());
-        died.map(|thread| (thread.name.clone(), thread.exception.clone())).collect()
+        died.map(|thread| (thread.name.clone(), thread.exception.clone()))
+            .collect()
     }
 }
 
 impl Program {
     /// The program of a trace, each run of it at most `limit` long.
     pub fn of(header: &Header, limit: Duration) -> Result<Program> {
-        let first = header.command.first().context("the trace does not say which command it is of")?;
+        let first = header
+            .command
+            .first()
+            .context("the trace does not say which command it is of")?;
         if !Path::new(first).file_name().is_some_and(|name| name == "java") {
-            bail!("only commands that start java themselves can be forced, not `{first}`: record the java command alone");
+            bail!(
+                "only commands that start java themselves can be forced, not `{first}`: record the java command alone"
+            );
         }
-        let recorded = header.options.iter().find(|(name, _)| name == "agent").map_or("", |(_, value)| value);
+        let recorded = header
+            .options
+            .iter()
+            .find(|(name, _)| name == "agent")
+            .map_or("", |(_, value)| value);
         let recorded = Options::parse(recorded).unwrap_or_default();
         let options = Options {
             include: recorded.include,
@@ -123,7 +137,9 @@ impl Program {
         // Its own group, so that whatever it starts can be ended with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().with_context(|| format!("cannot start {}", self.command[0]))?;
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.command[0]))?;
         let ended = wait(&mut child, self.limit + Duration::from_secs(10))?;
         let line = fs::read_to_string(&status).unwrap_or_default();
         let verdict = line.trim_end().split('\t').nth(3).unwrap_or_default().to_string();
@@ -146,7 +162,11 @@ fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
             return Ok(status);
         }
         if start.elapsed() > limit || crate::interrupt::requested() {
-            let _ = Command::new("kill").arg("-KILL").arg("--").arg(format!("-{}", child.id())).status();
+            let _ = Command::new("kill")
+                .arg("-KILL")
+                .arg("--")
+                .arg(format!("-{}", child.id()))
+                .status();
             let _ = child.kill();
             return Ok(child.wait()?);
         }

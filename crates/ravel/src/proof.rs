@@ -62,12 +62,18 @@ struct Prover {
 pub fn prove(trace: &Path, findings: &mut [Finding], budget: Budget, progress: &dyn Fn(&str)) -> Result<Tally> {
     interrupt::listen();
     let start = Instant::now();
-    let open = || Reader::open(trace, ReadOptions::default()).with_context(|| format!("cannot read {}", trace.display()));
+    let open =
+        || Reader::open(trace, ReadOptions::default()).with_context(|| format!("cannot read {}", trace.display()));
     let mut reader = open()?;
     let image = Image::build(&mut reader, Limits::default())?;
     let program = Program::of(reader.header(), budget.run)?;
     let marks = marks(&mut open()?, findings, &image)?;
-    let mut prover = Prover { image, program, marks, tally: Tally::default() };
+    let mut prover = Prover {
+        image,
+        program,
+        marks,
+        tally: Tally::default(),
+    };
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
     for index in order {
@@ -100,8 +106,11 @@ fn promise(finding: &Finding) -> (u8, std::cmp::Reverse<Evidence>) {
 
 /// What the default view shows: harm, and what happened and rests on certain units or is a data race.
 fn is_shown(finding: &Finding) -> bool {
-    let certain =
-        !finding.units.is_empty() && finding.units.iter().all(|unit| matches!(unit.kind, UnitKind::Section | UnitKind::Declared));
+    let certain = !finding.units.is_empty()
+        && finding
+            .units
+            .iter()
+            .all(|unit| matches!(unit.kind, UnitKind::Section | UnitKind::Declared));
     match finding.evidence {
         Evidence::Harmful => true,
         Evidence::Confirmed => finding.rule == Rule::DataRace || certain,
@@ -118,7 +127,9 @@ impl Prover {
         let mut reason = "the trace has no occurrence of it that could be forced".to_string();
         let (mut scheduled, mut forced) = (false, false);
         for candidate in finding.candidates.clone().iter().take(MOST_CANDIDATES) {
-            let Some(goal) = Goal::of_candidate(finding.rule, candidate) else { continue };
+            let Some(goal) = Goal::of_candidate(finding.rule, candidate) else {
+                continue;
+            };
             let made = match generate(&self.image, &goal, &Effort::default()) {
                 Ok(made) => made,
                 Err(error) => {
@@ -156,7 +167,12 @@ impl Prover {
     }
 
     /// Two runs out of two must have the pattern.
-    fn confirm(&mut self, candidate: &Candidate, goal: &Goal, schedule: &Schedule) -> Result<Result<Vec<Forced>, String>> {
+    fn confirm(
+        &mut self,
+        candidate: &Candidate,
+        goal: &Goal,
+        schedule: &Schedule,
+    ) -> Result<Result<Vec<Forced>, String>> {
         let mut runs = Vec::new();
         let mut retried = false;
         while runs.len() < 2 {
@@ -183,7 +199,9 @@ impl Prover {
         if !run.complete() {
             return Err(format!("the run left the schedule: {}", failure(run)));
         }
-        let Some((events, names)) = &run.trace else { return Err("the run left no trace".into()) };
+        let Some((events, names)) = &run.trace else {
+            return Err("the run left no trace".into());
+        };
         let found = self.find(candidate, events, names)?;
         if found.windows(2).any(|pair| pair[0] > pair[1]) {
             return Err("the accesses came in another order".into());
@@ -202,18 +220,29 @@ impl Prover {
             .events
             .iter()
             .map(|wanted| {
-                let mark = self.marks.get(&wanted.index).ok_or("an event of the pattern is not in the trace")?;
+                let mark = self
+                    .marks
+                    .get(&wanted.index)
+                    .ok_or("an event of the pattern is not in the trace")?;
                 let at = |event: &Event| {
                     event.position == mark.position
-                        && paths.get(event.thread.index()).is_some_and(|name| name.path == mark.thread)
+                        && paths
+                            .get(event.thread.index())
+                            .is_some_and(|name| name.path == mark.thread)
                         && op_name(&event.op) == mark.op
                         && variable(event, names) == mark.variable
                 };
                 let found = events.iter().position(at).ok_or_else(|| {
-                    format!("thread {} did not {} {} at point {}", mark.thread, mark.op, mark.variable, mark.position)
+                    format!(
+                        "thread {} did not {} {} at point {}",
+                        mark.thread, mark.op, mark.variable, mark.position
+                    )
                 })?;
                 if site(&events[found], names) != mark.site {
-                    return Err(format!("point {} of thread {} was another place", mark.position, mark.thread));
+                    return Err(format!(
+                        "point {} of thread {} was another place",
+                        mark.position, mark.thread
+                    ));
                 }
                 Ok(found)
             })
@@ -237,8 +266,10 @@ impl Prover {
             });
             return Ok(());
         }
-        let mut schedules: Vec<Schedule> =
-            serial_schedules(&self.image, goal, &Effort::default()).into_iter().map(|serial| serial.schedule).collect();
+        let mut schedules: Vec<Schedule> = serial_schedules(&self.image, goal, &Effort::default())
+            .into_iter()
+            .map(|serial| serial.schedule)
+            .collect();
         if schedules.is_empty() {
             // No units to put in order: the program as it runs by itself.
             schedules.push(Schedule::default());
@@ -251,7 +282,10 @@ impl Prover {
             }
         }
         if serial.is_empty() {
-            self.give_up(finding, "no serial order of the units could be forced, so nothing is known of harm");
+            self.give_up(
+                finding,
+                "no serial order of the units could be forced, so nothing is known of harm",
+            );
             return Ok(());
         }
         if let Some(outcome) = self.harm(finding, candidate, runs, &serial) {
@@ -262,29 +296,61 @@ impl Prover {
     }
 
     /// What both forced runs did and no serial run does.
-    fn harm(&self, finding: &Finding, candidate: &Candidate, runs: &[Forced], serial: &[[Forced; 2]]) -> Option<Outcome> {
+    fn harm(
+        &self,
+        finding: &Finding,
+        candidate: &Candidate,
+        runs: &[Forced],
+        serial: &[[Forced; 2]],
+    ) -> Option<Outcome> {
         let all = || serial.iter().flatten();
         let class = |text: &str| text.split(':').next().unwrap_or_default().to_string();
         for (thread, exception) in runs[0].exceptions() {
-            let seen = |run: &Forced| run.exceptions().iter().any(|(_, other)| class(other) == class(&exception));
+            let seen = |run: &Forced| {
+                run.exceptions()
+                    .iter()
+                    .any(|(_, other)| class(other) == class(&exception))
+            };
             if runs.iter().all(seen) && !all().any(seen) {
-                return Some(Outcome { kind: "exception".into(), thread: Some(thread), message: exception });
+                return Some(Outcome {
+                    kind: "exception".into(),
+                    thread: Some(thread),
+                    message: exception,
+                });
             }
         }
         if runs.iter().all(Forced::hung) && !all().any(Forced::hung) {
             let message = "the program did not end; every serial order does".to_string();
-            return Some(Outcome { kind: "hang".into(), thread: None, message });
+            return Some(Outcome {
+                kind: "hang".into(),
+                thread: None,
+                message,
+            });
         }
         let code = runs[0].status.code();
         if runs.iter().all(|run| run.status.code() == code) && !all().any(|run| run.status.code() == code) {
-            let message = format!("the program ended with exit code {}", code.map_or("?".into(), |code| code.to_string()));
-            return Some(Outcome { kind: "exit".into(), thread: None, message });
+            let message = format!(
+                "the program ended with exit code {}",
+                code.map_or("?".into(), |code| code.to_string())
+            );
+            return Some(Outcome {
+                kind: "exit".into(),
+                thread: None,
+                message,
+            });
         }
-        self.values(finding, candidate, runs, serial).or_else(|| outputs(runs, serial))
+        self.values(finding, candidate, runs, serial)
+            .or_else(|| outputs(runs, serial))
     }
 
     /// Final values of the pattern's locations.
-    fn values(&self, finding: &Finding, candidate: &Candidate, runs: &[Forced], serial: &[[Forced; 2]]) -> Option<Outcome> {
+    fn values(
+        &self,
+        finding: &Finding,
+        candidate: &Candidate,
+        runs: &[Forced],
+        serial: &[[Forced; 2]],
+    ) -> Option<Outcome> {
         let finals = |run: &Forced| -> Option<Vec<Value>> {
             let (events, names) = run.trace.as_ref()?;
             // In a serial run the pattern's events are the same threads' at the same points, if the values let them be.
@@ -308,7 +374,11 @@ impl Prover {
                     number(value).unwrap_or_default(),
                     others.join(" or ")
                 );
-                return Some(Outcome { kind: "value".into(), thread: None, message });
+                return Some(Outcome {
+                    kind: "value".into(),
+                    thread: None,
+                    message,
+                });
             }
         }
         None
@@ -329,24 +399,38 @@ fn last_value(events: &[Event], index: usize) -> Value {
         Op::Read { value, .. } | Op::Write { value, .. } | Op::Update { value, .. } => value,
         _ => Value::Unknown,
     };
-    events.iter().rev().find(|event| location.is_some() && event.op.location() == location).map_or(Value::Unknown, value)
+    events
+        .iter()
+        .rev()
+        .find(|event| location.is_some() && event.op.location() == location)
+        .map_or(Value::Unknown, value)
 }
 
 /// Output that no serial run writes, if output is the same whenever the same schedule is forced.
 fn outputs(runs: &[Forced], serial: &[[Forced; 2]]) -> Option<Outcome> {
-    let steady = serial.iter().all(|pair| pair[0].output == pair[1].output) && runs.iter().all(|run| run.output == runs[0].output);
+    let steady = serial.iter().all(|pair| pair[0].output == pair[1].output)
+        && runs.iter().all(|run| run.output == runs[0].output);
     let new = serial.iter().flatten().all(|run| run.output != runs[0].output);
     if !steady || !new {
         return None;
     }
     let text = String::from_utf8_lossy(&runs[0].output).into_owned();
-    let usual: Vec<String> = serial.iter().map(|pair| String::from_utf8_lossy(&pair[0].output).into_owned()).collect();
-    let line = text.lines().find(|line| !usual.iter().any(|usual| usual.lines().any(|other| other == *line)));
+    let usual: Vec<String> = serial
+        .iter()
+        .map(|pair| String::from_utf8_lossy(&pair[0].output).into_owned())
+        .collect();
+    let line = text
+        .lines()
+        .find(|line| !usual.iter().any(|usual| usual.lines().any(|other| other == *line)));
     let message = match line {
         Some(line) => format!("the program printed {line:?}, which no serial order prints"),
         None => "the program printed less than, or in another order than, any serial order".to_string(),
     };
-    Some(Outcome { kind: "output".into(), thread: None, message })
+    Some(Outcome {
+        kind: "output".into(),
+        thread: None,
+        message,
+    })
 }
 
 fn failure(run: &Forced) -> String {
@@ -369,7 +453,11 @@ fn marks(reader: &mut Reader, findings: &[Finding], image: &Image) -> Result<FxH
     while let Some(event) = reader.next_event()? {
         if wanted.contains(&index) {
             let names = reader.names();
-            let thread = image.thread_names().get(event.thread.index()).map(|name| name.path.clone()).unwrap_or_default();
+            let thread = image
+                .thread_names()
+                .get(event.thread.index())
+                .map(|name| name.path.clone())
+                .unwrap_or_default();
             let mark = Mark {
                 thread,
                 position: event.position,
@@ -396,14 +484,21 @@ fn op_name(op: &Op) -> &'static str {
 
 fn site(event: &Event, names: &Names) -> String {
     let site = names.site(event.site);
-    let Some(method) = names.methods.get(site.method.index()) else { return String::new() };
-    let class = names.classes.get(method.class.index()).map_or("", |class| class.name.as_str());
+    let Some(method) = names.methods.get(site.method.index()) else {
+        return String::new();
+    };
+    let class = names
+        .classes
+        .get(method.class.index())
+        .map_or("", |class| class.name.as_str());
     format!("{class}.{}{} {}", method.name, method.descriptor, site.bci)
 }
 
 /// The field or element type accessed; object identities mean nothing in another run.
 fn variable(event: &Event, names: &Names) -> String {
-    let Some(location) = event.op.location() else { return String::new() };
+    let Some(location) = event.op.location() else {
+        return String::new();
+    };
     match names.field_of(location) {
         Some(field) => {
             let field = names.field(field);

@@ -524,11 +524,13 @@ impl MethodWriter<'_, '_> {
             Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?
         };
         self.edit.insert_at_entry(&entry.bytes);
+        let hook = if self.forced_lock() {
+            "exitForcedThrown"
+        } else {
+            "exitThrown"
+        };
         let pool = &mut self.class.pool;
-        let handler = Emit::new()
-            .int(id, pool)?
-            .call("exitThrown", "(I)V", pool)?
-            .op(op::ATHROW);
+        let handler = Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?.op(op::ATHROW);
         self.edit
             .add_catch_all(self.plan.start, code.code.len() as u32, &handler.bytes);
         Ok(())

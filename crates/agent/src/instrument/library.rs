@@ -23,6 +23,7 @@ pub fn concerns(name: &str) -> bool {
             | "java/lang/ClassLoader"
             | "jdk/internal/reflect/Reflection"
             | "java/lang/invoke/MethodHandleNatives"
+            | "java/lang/invoke/MethodType"
             | "jdk/internal/loader/BuiltinClassLoader"
             | "java/util/Timer"
             | "java/util/TaskQueue"
@@ -199,7 +200,8 @@ fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, fo
         cx.leave_alone("too many fields for a modelled method");
         return Ok(false);
     }
-    let number = found.effect as u32 | field << 8 | u32::from(found.always) << 31;
+    let handle = matches!(found.state.as_str(), "handle" | "updated");
+    let number = found.effect as u32 | field << 8 | u32::from(handle) << 30 | u32::from(found.always) << 31;
     hook_model(cx, class, method, found, number as i32, code)
 }
 

@@ -8,8 +8,8 @@ mod quiet;
 
 use std::sync::{Mutex, PoisonError};
 
-use ravel_classfile::{ClassFile, Code, CodeEditor, ErrorKind, Result, access, decode_modified_utf8};
-use ravel_trace::ids::{ClassId, MethodId};
+use ravel_classfile::{Attribute, ClassFile, Code, CodeEditor, ErrorKind, Result, access, decode_modified_utf8};
+use ravel_trace::ids::{ClassId, FieldId, MethodId};
 use ravel_trace::names::{Class, Method};
 use rustc_hash::FxHashMap;
 
@@ -62,6 +62,7 @@ pub(crate) struct MethodContext {
     pub name: String,
     pub descriptor: String,
     pub access: u16,
+    pub annotations: Vec<String>,
     pub id: Option<MethodId>,
 }
 
@@ -91,6 +92,11 @@ impl Instrumenter {
     /// Whether instances of this class (internal name) carry a word that the class itself declares.
     pub fn declares_word(&self, name: &str) -> bool {
         self.filter.has_word(name)
+    }
+
+    /// The instance fields of a loaded class (internal name), one by one.
+    pub fn instance_field(&self, class: &str, index: usize) -> Option<(String, FieldId)> {
+        self.lock().registry.instance_field(class, index)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -175,7 +181,7 @@ fn declare(cx: &mut Context<'_>, class: &ClassFile) -> Result<ClassId> {
             name: decode_modified_utf8(class.member_name(field)?).into_owned(),
             descriptor: decode_modified_utf8(class.member_descriptor(field)?).into_owned(),
             flags: field.access,
-            annotations: Vec::new(),
+            annotations: annotations(class, &field.attributes),
         });
     }
     let file = match class.attribute("SourceFile") {
@@ -190,12 +196,44 @@ fn declare(cx: &mut Context<'_>, class: &ClassFile) -> Result<ClassId> {
         superclass: cx.superclass.replace('/', "."),
         file,
         flags: class.access,
-        annotations: Vec::new(),
+        annotations: annotations(class, &class.attributes),
     };
     Ok(cx
         .state
         .registry
         .load_class(&cx.name, &cx.superclass, described, fields))
+}
+
+/// The annotations that mean something to Ravel, whatever their package: `Name` or `Name(value)`.
+fn annotations(class: &ClassFile, attributes: &[Attribute]) -> Vec<String> {
+    const KNOWN: [&str; 7] = [
+        "AtomicSet",
+        "UnitOfWork",
+        "NotAtomic",
+        "GuardedBy",
+        "ThreadSafe",
+        "NotThreadSafe",
+        "Immutable",
+    ];
+    // Most have none: do not decode for nothing.
+    if !attributes.iter().any(|attribute| {
+        class
+            .pool
+            .utf8(attribute.name)
+            .is_ok_and(|name| name.ends_with(b"Annotations"))
+    }) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for name in KNOWN {
+        if let Ok(Some(annotation)) = class.annotation(attributes, name) {
+            found.push(match annotation.string(&class.pool, "value") {
+                Some(value) => format!("{name}({value})"),
+                None => name.to_string(),
+            });
+        }
+    }
+    found
 }
 
 /// Gives instances their word, unless a superclass has given it already.
@@ -223,7 +261,7 @@ impl Context<'_> {
             name: method.name.clone(),
             descriptor: method.descriptor.clone(),
             flags: method.access,
-            annotations: Vec::new(),
+            annotations: method.annotations.clone(),
         });
         method.id = Some(id);
         id
@@ -268,6 +306,7 @@ pub(crate) fn methods(class: &ClassFile) -> Result<Vec<MethodContext>> {
             name: decode_modified_utf8(class.member_name(method)?).into_owned(),
             descriptor: decode_modified_utf8(class.member_descriptor(method)?).into_owned(),
             access: method.access,
+            annotations: annotations(class, &method.attributes),
             id: None,
         });
     }

@@ -123,7 +123,8 @@ fn follow_writes(writes: Writes, points: &[Point], access: &Access) -> Writes {
     let mine = |p: &&Point| p.thread == access.thread() && p.stack == access.point.stack;
     let looked = points.iter().filter(mine).any(|p| !p.kind.writes());
     match (writes, access.value) {
-        (Writes::None, value @ Value::Exact(_)) if looked => Writes::Same(value, 1),
+        // A digest will do: of a primitive value it is the same for the same value.
+        (Writes::None, value) if looked && value != Value::Unknown => Writes::Same(value, 1),
         (Writes::Same(known, n), value) if known == value && looked => Writes::Same(value, n + 1),
         _ => Writes::Differ,
     }

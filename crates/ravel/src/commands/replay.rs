@@ -30,12 +30,22 @@ pub fn run(args: Args) -> Result<ExitCode> {
     job.path(&args.trace)?;
     for wanted in &args.findings {
         if !job.findings().iter().any(|finding| finding.id == *wanted) {
-            anyhow::bail!("{}: no finding {wanted}; `ravel check` lists them", args.trace.display());
+            anyhow::bail!(
+                "{}: no finding {wanted}; `ravel check` lists them",
+                args.trace.display()
+            );
         }
     }
     for finding in job.findings() {
-        let reason = job.reasons().iter().find(|(id, _)| *id == finding.id).map(|(_, reason)| reason.as_str());
-        let outcome = finding.outcome.as_ref().map_or(reason.unwrap_or_default(), |outcome| &outcome.message);
+        let reason = job
+            .reasons()
+            .iter()
+            .find(|(id, _)| *id == finding.id)
+            .map(|(_, reason)| reason.as_str());
+        let outcome = finding
+            .outcome
+            .as_ref()
+            .map_or(reason.unwrap_or_default(), |outcome| &outcome.message);
         eprintln!("ravel: {} {:?}: {outcome}", finding.id, finding.evidence);
     }
     job.finish()

@@ -48,7 +48,10 @@ pub struct BudgetArgs {
 impl BudgetArgs {
     /// As the prover takes it.
     pub fn budget(&self) -> Budget {
-        Budget { total: Duration::from_secs(self.budget), run: Duration::from_secs(self.run_limit) }
+        Budget {
+            total: Duration::from_secs(self.budget),
+            run: Duration::from_secs(self.run_limit),
+        }
     }
 }
 
@@ -70,7 +73,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
         job.trace(trace)?;
     }
     let bytes: u64 = recording.traces.iter().map(|trace| trace.bytes).sum();
-    job.notes.recorded = Some(format!("{:.1} s, {} kB in {}", recorded.as_secs_f64(), bytes / 1000, args.output.display()));
+    job.notes.recorded = Some(format!(
+        "{:.1} s, {} kB in {}",
+        recorded.as_secs_f64(),
+        bytes / 1000,
+        args.output.display()
+    ));
     job.finish()
 }
 
@@ -90,7 +98,12 @@ pub struct Job<'a> {
 impl<'a> Job<'a> {
     /// Nothing done yet.
     pub fn new(report_args: &'a ReportArgs, config: &'a ravel_report::config::Config, budget: Budget) -> Self {
-        let report = Report { version: 1, program: String::new(), summary: Summary::default(), findings: Vec::new() };
+        let report = Report {
+            version: 1,
+            program: String::new(),
+            summary: Summary::default(),
+            findings: Vec::new(),
+        };
         Job {
             report_args,
             config,
@@ -130,7 +143,10 @@ impl<'a> Job<'a> {
         };
         match prove(path, &mut analysed.findings, self.budget, &progress) {
             Ok(tally) => self.add(tally),
-            Err(error) => self.notes.warnings.push(format!("{name}: nothing could be forced: {error:#}")),
+            Err(error) => self
+                .notes
+                .warnings
+                .push(format!("{name}: nothing could be forced: {error:#}")),
         }
         if !quiet {
             eprint!("\r\x1b[K");
@@ -142,8 +158,12 @@ impl<'a> Job<'a> {
         self.report.summary.events += analysed.events;
         self.report.summary.threads += analysed.threads;
         add_classes(&mut self.report.summary.classes, reader.footer());
-        self.notes.warnings.extend(reader.warnings().iter().map(|warning| format!("{name}: {warning}")));
-        self.notes.warnings.extend(analysed.error.map(|error| error.to_string()));
+        self.notes
+            .warnings
+            .extend(reader.warnings().iter().map(|warning| format!("{name}: {warning}")));
+        self.notes
+            .warnings
+            .extend(analysed.error.map(|error| error.to_string()));
         Ok(())
     }
 
@@ -181,8 +201,12 @@ impl<'a> Job<'a> {
             self.notes.warnings.extend(reasons.collect::<Vec<_>>());
         }
         let nothing = self.report.summary.events == 0;
-        self.report.findings.sort_by_key(|finding| std::cmp::Reverse((finding.shown, finding.evidence)));
-        let code = self.report_args.emit(self.report, self.config, self.notes, Vec::new())?;
+        self.report
+            .findings
+            .sort_by_key(|finding| std::cmp::Reverse((finding.shown, finding.evidence)));
+        let code = self
+            .report_args
+            .emit(self.report, self.config, self.notes, Vec::new())?;
         Ok(if nothing { ExitCode::from(3) } else { code })
     }
 }

@@ -9,6 +9,9 @@ import jdk.internal.vm.annotation.ForceInline;
  * What instrumented code calls. Everything here must be an intrinsic, a field or plain arithmetic on the way of a plain
  * access: anything else would call instrumented code again.
  *
+ * <p>Hooks are inlined up to the question whether there is anything to record; what follows is never inlined. Its code in
+ * every method would cost the JIT more time than the call does.
+ *
  * <p>The state of a thread is an off-heap block (see tcb.rs, which has the same offsets); its address is a field added
  * to Thread. Address 0 means that the thread is not recorded, and then nothing else of this class may be touched: before
  * the VM is initialised, Unsafe is not usable.
@@ -21,6 +24,9 @@ public final class Ravel {
 
     /** Constants that need an initialised VM; touched only by threads that are recorded. */
     static final class H {
+        /** The field that a handle or updater is for, by the handle's number; -1 if it is none that is known. */
+        static int[] handles = new int[64];
+
         static final Unsafe U = Unsafe.getUnsafe();
         static final long SEQUENCE = Ravel.address(0);
         static final long SITES = Ravel.address(1);
@@ -184,6 +190,8 @@ public final class Ravel {
         ended(null);
         died(null, null);
         hasWord(Object.class);
+        fieldName(Object.class, 0);
+        fieldNumber(Object.class, 0);
         offset(Object.class);
     }
 
@@ -289,6 +297,7 @@ public final class Ravel {
         jdk(WRITE, o, w, site);
     }
 
+    @DontInline
     private static void jdk(int kind, Object o, long w, int site) {
         if (w == 0) return;
         long t = Thread.currentThread().ravel$t;
@@ -402,6 +411,7 @@ public final class Ravel {
         staticAccess(t, kind, site, p, owner, tag, v);
     }
 
+    @DontInline
     private static void staticAccess(long t, int kind, int site, int p, long owner, int tag, long v) {
         if (tag != 1) {
             // Nobody knows who made it; the first thread usually did. Any other one finds it shared.
@@ -488,6 +498,7 @@ public final class Ravel {
         elementAccess(t, kind, site, p, w, a, i, v);
     }
 
+    @DontInline
     private static void elementAccess(long t, int kind, int site, int p, long w, Object a, int i, long v) {
         if (a == null || i < 0 || i >= java.lang.reflect.Array.getLength(a)) return;
         long location = (w >>> 32) << 32 | i;
@@ -663,6 +674,7 @@ public final class Ravel {
         return p;
     }
 
+    @DontInline
     private static void access(long t, int kind, int site, int p, Object o, long w, long v) {
         if ((w & 1) == 0) {
             w = share(t, o, w);
@@ -742,6 +754,7 @@ public final class Ravel {
         if (H.U.getLong(t + WRITTEN) != H.U.getLong(t + TOP)) writeFrames(t);
     }
 
+    @DontInline
     private static void writeFrames(long t) {
         long top = H.U.getLong(t + TOP);
         long f = H.U.getLong(t + WRITTEN);
@@ -763,6 +776,7 @@ public final class Ravel {
         H.U.putLong(t + CURSOR, c + 24);
     }
 
+    @DontInline
     private static void sync(long t, int kind, int site, long object) {
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
@@ -858,6 +872,7 @@ public final class Ravel {
         pop(t, method);
     }
 
+    @DontInline
     private static void pop(long t, int method) {
         long bottom = H.U.getLong(t + BOTTOM);
         long f = H.U.getLong(t + TOP) - FRAME;
@@ -951,6 +966,7 @@ public final class Ravel {
         if (t != 0) caught(t);
     }
 
+    @DontInline
     private static void caught(long t) {
         long waiting = H.U.getLong(t + WAITING);
         if (waiting == 0) return;
@@ -1054,6 +1070,65 @@ public final class Ravel {
     private static final int JOIN_THREAD = 39;
     private static final int INVOKE = 40;
 
+    /** In a model: the argument is a handle of a field of the object. */
+    private static final int THROUGH_HANDLE = 1 << 30;
+
+    /** An access through a handle is an access to the field, if it is one of a class that was instrumented. */
+    private static int throughHandle(Object holder, Object handle, int model) {
+        if (holder == null || holder == handle) return model;
+        int number = numbered(handle, System.identityHashCode(handle));
+        int field = number < H.handles.length ? H.handles[number] : 0;
+        if (field == 0) field = resolve(holder, handle, number);
+        if (field < 0) return model;
+        int effect = model & 0xFF;
+        int direct = effect == MAP_GET ? GET : effect == MAP_REPLACE_IF ? COMPARE_AND_SET : UPDATE;
+        return model & ~0xFFFFFF | direct | field << 8;
+    }
+
+    @DontInline
+    private static int resolve(Object holder, Object handle, int number) {
+        int found = -1;
+        long offset = handleOffset(handle);
+        for (Class<?> c = holder.getClass(); c != null && found < 0 && offset >= 0; c = c.getSuperclass()) {
+            for (int i = 0; found < 0; i++) {
+                String name = fieldName(c, i);
+                if (name == null) break;
+                try {
+                    if (H.U.objectFieldOffset(c, name) == offset) found = fieldNumber(c, i);
+                } catch (InternalError e) {
+                    continue;
+                }
+            }
+        }
+        synchronized (H.TABLE) {
+            if (number >= H.handles.length) {
+                int[] more = new int[2 * number];
+                for (int i = 0; i < H.handles.length; i++) more[i] = H.handles[i];
+                H.handles = more;
+            }
+            H.handles[number] = found;
+        }
+        return found;
+    }
+
+    /** Where the field of a handle lies: handles keep it in a field of their own. */
+    private static long handleOffset(Object handle) {
+        for (Class<?> c = handle.getClass(); c != null; c = c.getSuperclass()) {
+            for (int i = 0; i < 2; i++) {
+                try {
+                    return H.U.getLong(handle, H.U.objectFieldOffset(c, i == 0 ? "fieldOffset" : "offset"));
+                } catch (InternalError e) {
+                    continue;
+                }
+            }
+        }
+        return -1;
+    }
+
+    private static native String fieldName(Class<?> type, int index);
+
+    private static native int fieldNumber(Class<?> type, int index);
+
     public static void in(Object self, Object argument, int model) {
         enterModel(self, argument, -1, model);
     }
@@ -1063,6 +1138,7 @@ public final class Ravel {
         enterModel(self, null, index, model);
     }
 
+    @DontInline
     private static void enterModel(Object self, Object argument, int index, int model) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -1078,11 +1154,21 @@ public final class Ravel {
             H.U.putInt(t + NEST, H.U.getInt(t + NEST) + 1);
             return;
         }
-        if (!outside) {
+        if ((model >>> 8 & 0xFFFF) != 0 && (model & THROUGH_HANDLE) == 0 && untracked(self)) {
+            H.U.putInt(t + NEST, H.U.getInt(t + NEST) + 1);
+            return;
+        }
+        // What only hides happens in whichever thread comes first: it is no point of the program.
+        boolean point = !outside && effect != HIDE;
+        if (point) {
             if ((H.FLAGS & FORCING) != 0) ask(t);
             step(t);
         }
         long object = self == null ? 0 : identity(self);
+        if ((model & THROUGH_HANDLE) != 0) {
+            model = throughHandle(self, argument, model);
+            effect = model & 0xFF;
+        }
         boolean alone = (model >>> 8 & 0xFFFF) != 0 && aloneIn(t, self);
         long extra = 0;
         int site = H.U.getInt(t + CALL);
@@ -1120,8 +1206,15 @@ public final class Ravel {
         H.U.putInt(m + 36, alone ? 1 : 0);
         H.U.putLong(t + MODEL, m + MODEL_FRAME);
         H.U.putInt(t + NEST, 0);
-        if (!outside) handOver(t);
+        if (point) handOver(t);
         H.U.putLong(t + OPAQUE, effect == RUN ? 0 : effect == MONITOR ? H.U.getLong(t + OPAQUE) : top);
+    }
+
+    /** Whether the JDK made an object for itself, where nothing is tracked. */
+    private static boolean untracked(Object o) {
+        int offset = H.U.getInt(o.getClass(), H.CLASS_WORD);
+        if (offset == 0) offset = offset(o.getClass());
+        return offset > 0 && H.U.getLong(o, (long) offset) == 0;
     }
 
     /** Whether no other thread has used an object so far, or the JDK made it for itself. */
@@ -1129,7 +1222,6 @@ public final class Ravel {
         int offset = H.U.getInt(o.getClass(), H.CLASS_WORD);
         if (offset <= 0) return false;
         long w = H.U.getLong(o, (long) offset);
-        // The name bit alone: made where nothing is tracked, and numbered just now as somebody's sync object.
         if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return true;
         return (share(t, o, w) & 1) == 0;
     }
@@ -1204,9 +1296,11 @@ public final class Ravel {
         return m;
     }
 
+    @DontInline
     private static void out(long t, int model, boolean yes, Object result, long value) {
         long m = leaveModel(t);
         if (m == 0) return;
+        model = H.U.getInt(m);
         int site = H.U.getInt(m + 32);
         long object = H.U.getLong(m + 16);
         long extra = H.U.getLong(m + 24);
