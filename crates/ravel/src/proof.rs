@@ -49,6 +49,8 @@ struct Mark {
     op: &'static str,
     site: String,
     variable: String,
+    /// Class, method, file and line, for people.
+    place: (String, String, String, u32),
 }
 
 struct Prover {
@@ -146,6 +148,7 @@ impl Prover {
             match self.confirm(candidate, &goal, &made.schedule)? {
                 Ok(runs) => {
                     self.tally.happened += 1;
+                    self.retell(finding, candidate);
                     self.judge(finding, candidate, &goal, &runs)?;
                     reason.clear();
                     break;
@@ -159,6 +162,25 @@ impl Prover {
             self.give_up(finding, reason);
         }
         Ok(())
+    }
+
+    /// Another occurrence happened than the one that the finding tells: tells that one.
+    fn retell(&self, finding: &mut Finding, candidate: &Candidate) {
+        if finding.steps.len() != candidate.events.len() {
+            return;
+        }
+        for (step, event) in finding.steps.iter_mut().zip(&candidate.events) {
+            let told = step.event.map(|told| told.index);
+            if told == Some(event.index) || step.event.is_none_or(|told| told.thread != event.thread) {
+                continue;
+            }
+            let Some(mark) = self.marks.get(&event.index) else {
+                continue;
+            };
+            step.op = mark.op.to_string();
+            (step.class, step.method, step.file, step.line) = mark.place.clone();
+            step.event = Some(*event);
+        }
     }
 
     fn run(&mut self, schedule: &Schedule) -> Result<Forced> {
@@ -464,6 +486,7 @@ fn marks(reader: &mut Reader, findings: &[Finding], image: &Image) -> Result<FxH
                 op: op_name(&event.op),
                 site: site(&event, names),
                 variable: variable(&event, names),
+                place: place(&event, names),
             };
             marks.insert(index, mark);
         }
@@ -480,6 +503,18 @@ fn op_name(op: &Op) -> &'static str {
         Op::Acquire { .. } => "acquire",
         _ => "do",
     }
+}
+
+fn place(event: &Event, names: &Names) -> (String, String, String, u32) {
+    let site = names.site(event.site);
+    let method = names.methods.get(site.method.index());
+    let class = method.and_then(|method| names.classes.get(method.class.index()));
+    (
+        class.map_or_else(String::new, |class| class.name.clone()),
+        method.map_or_else(String::new, |method| format!("{}{}", method.name, method.descriptor)),
+        class.map_or_else(String::new, |class| class.file.clone()),
+        site.line,
+    )
 }
 
 fn site(event: &Event, names: &Names) -> String {

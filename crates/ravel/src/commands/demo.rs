@@ -2,14 +2,24 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use ravel_agent::options::Options;
+use ravel_report::config::Config;
 use ravel_report::words::count;
 
-use super::report::print;
+use super::report::{ReportArgs, print};
+use super::run::Job;
 use crate::java::{self, Java};
+use crate::proof::Budget;
 use crate::recording::{Recording, record};
+
+/// What the built-in program may take.
+const BUDGET: Budget = Budget {
+    total: Duration::from_secs(120),
+    run: Duration::from_secs(20),
+};
 
 const SOURCE: &str = include_str!("../../demo/shop/Shop.java");
 
@@ -52,7 +62,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return Ok(ExitCode::from(3));
     }
     next_steps(&demo, args.keep.is_some())?;
-    Ok(ExitCode::SUCCESS)
+    print("\n4. Working out what else could have happened, and making it happen:\n\n")?;
+    let report = ReportArgs {
+        source: vec![demo.sources.clone()],
+        ..ReportArgs::default()
+    };
+    let config = Config::default();
+    let mut job = Job::new(&report, &config, BUDGET);
+    job.path(&demo.trace)?;
+    job.finish()
 }
 
 /// Compiles the built-in program into `directory` and records it there, saying what it does.

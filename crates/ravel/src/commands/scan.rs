@@ -60,7 +60,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let scan = scan(&args.paths, &options).context("scanning")?;
     let mut out = std::io::stdout().lock();
     let text = match args.format {
-        ScanFormat::Text => listing::findings(&scan.findings, args.all) + &listing::summary(&scan.counts, &scan.findings),
+        ScanFormat::Text => {
+            listing::findings(&scan.findings, args.all) + &listing::summary(&scan.counts, &scan.findings)
+        }
         ScanFormat::Json => {
             let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
             let classes = ClassCounts {
