@@ -4,19 +4,21 @@
 //! is. The only place of Ravel with `unsafe` code, but for memory maps: JNI and JVMTI are C interfaces, and instrumented
 //! code writes its records to raw memory.
 
-pub mod agent;
-pub mod baton;
+mod agent;
+mod baton;
 pub mod filter;
-pub mod instrument;
-pub mod jvm;
-pub mod memory;
-pub mod models;
-pub mod natives;
-pub mod noise;
+mod instrument;
+mod jvm;
+mod memory;
+mod models;
+mod natives;
+mod noise;
 pub mod options;
-pub mod recorder;
-pub mod registry;
-pub mod thread_block;
+mod recorder;
+mod registry;
+mod thread_block;
+
+pub use agent::{DEADLOCK, HANG};
 
 use std::ffi::{CStr, c_char, c_void};
 

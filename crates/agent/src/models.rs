@@ -79,8 +79,6 @@ pub enum Effect {
     SendArgument = 34,
     /// Acquire half of the result at the end.
     ReceiveResult = 35,
-    /// Acquire half at the start.
-    ReceiveFirst = 36,
     /// A synchronized method of a collection.
     Monitor = 37,
 }

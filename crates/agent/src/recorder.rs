@@ -463,10 +463,8 @@ fn write(
                     outcome.bytes = open.bytes_written();
                     outcome.records = open.records_written();
                 }
-                if let Some(open) = writer.take() {
-                    if let Err(error) = open.finish(&footer) {
-                        outcome.error.get_or_insert(error.to_string());
-                    }
+                if let Some(Err(error)) = writer.take().map(|open| open.finish(&footer)) {
+                    outcome.error.get_or_insert(error.to_string());
                 }
                 let _ = answer.send(outcome);
                 return;

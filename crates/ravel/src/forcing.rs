@@ -6,8 +6,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use ravel_agent::agent::{DEADLOCK, HANG};
 use ravel_agent::options::Options;
+use ravel_agent::{DEADLOCK, HANG};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
 use ravel_trace::{Event, Header, Op, ReadOptions, Reader, Source};
@@ -73,7 +73,7 @@ impl Program {
             .command
             .first()
             .context("the trace does not say which command it is of")?;
-        if !Path::new(first).file_name().is_some_and(|name| name == "java") {
+        if Path::new(first).file_name().is_none_or(|name| name != "java") {
             bail!(
                 "only commands that start java themselves can be forced, not `{first}`: record the java command alone"
             );

@@ -1058,13 +1058,11 @@ public final class Ravel {
     private static final int QUEUE_LOOK = 25;
     private static final int STATE_READ = 26;
     private static final int STATE_UPDATE = 27;
-    private static final int SUBMIT = 28;
     private static final int RUN = 29;
     private static final int HIDE = 32;
     private static final int UNLOCK_STAMP = 33;
     private static final int SEND_ARGUMENT = 34;
     private static final int RECEIVE_RESULT = 35;
-    private static final int RECEIVE_SELF = 36;
     private static final int MONITOR = 37;
     private static final int MAP_UPDATE = 38;
     private static final int JOIN_THREAD = 39;
@@ -1185,14 +1183,14 @@ public final class Ravel {
                 // The last to come may run an action for all.
                 sync(t, RECEIVE, site, object);
                 break;
-            case RECEIVE_SELF: case RUN: sync(t, RECEIVE, site, object); break;
+            case RUN: sync(t, RECEIVE, site, object); break;
             case MONITOR: sync(t, ACQUIRE, site, object); break;
             case JOIN_THREAD: extra = ((Thread) argument).ravel$t; break;
             case SET: case STATE_UPDATE: extra = H.U.getAndAddLong(null, H.SEQUENCE, 1); break;
             case MAP_GET: case MAP_PUT: case MAP_PUT_IF_ABSENT: case MAP_REMOVE: case MAP_COMPUTE: case MAP_REPLACE_IF: case MAP_UPDATE:
                 extra = index >= 0 ? index : key(argument);
                 break;
-            case QUEUE_PUT: case SUBMIT: case SEND_ARGUMENT: case INVOKE:
+            case QUEUE_PUT: case SEND_ARGUMENT: case INVOKE:
                 if (argument != null) sync(t, SEND, site, extra = identity(argument));
                 break;
             default: break;
