@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Real programs and whole JDKs: `scripts/realworld.sh` (make realworld). Prints the tables of docs/realworld.md.
+#
+# 1. H2, Derby, Lucene and Jetty, plain and recorded, on the oldest and the newest JDK found: the output must be the same.
+# 2. A Maven project with JUnit tests, run by `ravel record -- mvn test`.
+# 3. Every class of each JDK read, written back and compared; all of java.base instrumented and verified by the JVM.
+#
+# With RAVEL set, that binary is used; otherwise one is built. SKIP_JDK=1 leaves part 3 out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+target=${CARGO_TARGET_DIR:-target}
+if [ -z "${RAVEL:-}" ]; then
+    $cargo build --release -q -p ravel
+    RAVEL=$target/release/ravel
+fi
+ravel=$(realpath "$RAVEL")
+command -v mvn >/dev/null || { echo "Maven is needed: apt-get install maven" >&2; exit 2; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+. benches/measure.sh
+status=0
+
+release_of() { sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release" 2>/dev/null; }
+homes=$(for home in ${JAVA_HOME:-} /usr/lib/jvm/* /opt/java/* /opt/jdks/*; do
+    [ -x "$home/bin/javac" ] && release=$(release_of "$home") && [ "${release:-0}" -ge 17 ] && echo "$release $(realpath "$home")"
+done | sort -n | uniq)
+[ -n "$homes" ] || { echo "no JDK 17 or later found: set JAVA_HOME, or apt-get install openjdk-17-jdk-headless" >&2; exit 2; }
+oldest=$(head -1 <<<"$homes"); newest=$(tail -1 <<<"$homes")
+[ "$oldest" = "$newest" ] && { echo "only JDK ${oldest%% *} found" >&2; jdks=$oldest; } || jdks=$oldest$'\n'$newest
+
+(cd realworld && JAVA_HOME=${oldest#* } mvn -q -B package dependency:copy-dependencies)
+echo "$(date -u +%F), $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GB", $2 / 1e6}' /proc/meminfo), load $(cut -d' ' -f1 /proc/loadavg) at the start"
+echo
+echo "| program | JDK | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | MB | bytes/event | classes | failed | same output |"
+echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+while read -r release home; do
+    for program in H2 Derby Lucene Jetty; do
+        if ! measure 1 "$home/bin/java" -cp 'realworld/target/drivers-1.jar:realworld/target/dependency/*' "realworld.${program}Driver"; then
+            echo "| $program | $release | | | | | | | | | | **no** |"
+            status=1
+            continue
+        fi
+        "$ravel" trace info "$work/t.ravel" >/dev/null || { echo "the trace cannot be read" >&2; status=1; }
+        awk -v n="$program" -v j="$release" -v w="$wall" -v c="$cpu" -v wr="$wall_r" -v cr="$cpu_r" -v e="$events" \
+            -v b="$bytes" -v k="$classes" -v f="$failed" 'BEGIN {
+            printf "| %s | %d | %.1f, %.1f | %.1f, %.1f | %.1f | %.1f | %d | %.1f | %.2f | %d | %d | yes |\n",
+                n, j, w, c, wr, cr, wr / w, cr / c, e, b / 1e6, (e ? b / e : 0), k, f }'
+        [ "$failed" = 0 ] || status=1
+    done
+done <<<"$jdks"
+
+echo
+echo "| JUnit project | JDK | tests plain | tests recorded | traces |"
+echo "|---|---|---|---|---|"
+cp -r realworld/junit-project "$work/junit"
+while read -r release home; do
+    tests() { grep -a 'Tests run:.*Failures' "$1" | tail -1 | sed 's/.*\(Tests run:.*Skipped: [0-9]*\).*/\1/'; }
+    (cd "$work/junit" && JAVA_HOME=$home mvn -B test >"$work/junit.plain" 2>&1) || status=1
+    rm -f "$work"/junit-*.ravel
+    (cd "$work/junit" && JAVA_HOME=$home "$ravel" record --exit-code program -o "$work/junit-%p.ravel" -- mvn -B test >"$work/junit.recorded" 2>&1) || status=1
+    before=$(tests "$work/junit.plain"); after=$(tests "$work/junit.recorded")
+    [ -n "$before" ] && [ "$before" = "$after" ] || status=1
+    for trace in "$work"/junit-*.ravel; do "$ravel" trace info "$trace" >/dev/null || status=1; done
+    echo "| \`mvn test\` | $release | $before | $after | $(ls "$work"/junit-*.ravel | wc -l) |"
+done <<<"$jdks"
+
+if [ -z "${SKIP_JDK:-}" ]; then
+    echo
+    echo "Classes of whole JDKs, read and written back:"
+    echo '```'
+    $cargo run --release -q -p ravel-classfile --example roundtrip -- $(cut -d' ' -f2- <<<"$jdks") || status=1
+    echo '```'
+    echo "All of java.base, instrumented, linked with -Xverify:all:"
+    echo '```'
+    $cargo test --release -q -p ravel --test verify -- --ignored --nocapture 2>/dev/null | grep ' on JDK ' || status=1
+    echo '```'
+fi
+exit $status
