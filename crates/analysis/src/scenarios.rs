@@ -127,10 +127,13 @@ fn figure_3_of_atomic_set_has_pattern_11_bad() {
     assert!(found.iter().any(|p| p.starts_with("11:")), "{found:?}");
 }
 
+/// Whether the other thread accesses, the kind, the variable.
+type Access<'a> = (bool, char, &'a str);
+
 /// Every row of Figure 2, as a trace, must be recognised as itself.
 #[test]
 fn each_of_the_14_patterns_is_found_as_itself() {
-    let mut rows: Vec<(String, Vec<(bool, char, &str)>)> = Vec::new();
+    let mut rows: Vec<(String, Vec<Access>)> = Vec::new();
     for (kinds, name) in &crate::automata::SINGLE {
         let letter = |w: bool| if w { 'w' } else { 'r' };
         let events = vec![
