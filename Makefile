@@ -32,9 +32,11 @@ test: setup
 	@scripts/with-jdk.sh scripts/test.sh
 
 bench: build
+	@scripts/setup.sh /usr/bin/time:time
 	@scripts/with-jdk.sh scripts/optional.sh benches/run.sh
 
 realworld: build
+	@scripts/setup.sh /usr/bin/time:time mvn:maven
 	@scripts/with-jdk.sh scripts/optional.sh scripts/realworld.sh
 
 fuzz: setup

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Checks for what building and testing Ravel need, installs what apt-get can when run as root, and else says how.
+# Arguments are further needs, COMMAND:PACKAGE each.
 
 here=$(dirname "$0")
 missing=0
@@ -45,6 +46,17 @@ if [ -z "$jdk" ]; then
     say "no JDK 17 or later by JAVA_HOME, on the PATH or in /usr/lib/jvm. Install one:" \
         "apt-get install openjdk-17-jdk-headless, or https://adoptium.net"
 fi
+
+for need in "$@"; do
+    command=${need%%:*}
+    package=${need##*:}
+    if ! command -v "$command" >/dev/null 2>&1 && can_install; then
+        install_packages "$package"
+    fi
+    if ! command -v "$command" >/dev/null 2>&1; then
+        say "$command is missing. Install it: apt-get install $package, or your system's way"
+    fi
+done
 
 [ "$missing" = 0 ] || exit 1
 echo "setup: $(cargo --version), $("${CC:-cc}" --version | head -n 1), JDK in $jdk"

@@ -31,8 +31,10 @@ pub enum Effect {
     Receive = 11,
     /// Acquire half at the end if the result is true, positive or not null.
     ReceiveIf = 12,
-    /// Release half at the start, acquire half at the end.
+    /// Release half at the start, acquire half there (the last to come may act for all) and at the end.
     Barrier = 13,
+    /// Release half at the start, acquire half at the end.
+    Exchange = 14,
     /// Reads the object's value.
     Get = 15,
     /// Writes the object's value.
@@ -240,7 +242,7 @@ pub const MODELS: &[Model] = &[
     m(PHASER, "arriveAndAwaitAdvance", Barrier),
     m(PHASER, "awaitAdvance", Receive),
     m(PHASER, "awaitAdvanceInterruptibly", Receive),
-    m(EXCHANGER, "exchange", Barrier),
+    m(EXCHANGER, "exchange", Exchange),
     m(SUPPORT, "unpark", SendArgument).of(Of::None).arg(0),
     m(SUPPORT, "park", Receive).of(Of::Thread),
     m(SUPPORT, "parkNanos", Receive).of(Of::Thread),

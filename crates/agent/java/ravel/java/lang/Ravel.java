@@ -1043,6 +1043,7 @@ public final class Ravel {
     private static final int RECEIVE_OUT = 11;
     private static final int RECEIVE_IF = 12;
     private static final int BARRIER = 13;
+    private static final int EXCHANGE = 14;
     private static final int GET = 15;
     private static final int SET = 16;
     private static final int UPDATE = 17;
@@ -1177,7 +1178,7 @@ public final class Ravel {
             case AWAIT: sync(t, WAIT, site, object); break;
             case SIGNAL: sync(t, NOTIFY, site, object); break;
             case SIGNAL_ALL: sync(t, NOTIFY_ALL, site, object); break;
-            case SEND_IN: sync(t, SEND, site, object); break;
+            case SEND_IN: case EXCHANGE: sync(t, SEND, site, object); break;
             case BARRIER:
                 sync(t, SEND, site, object);
                 // The last to come may run an action for all.
@@ -1313,7 +1314,7 @@ public final class Ravel {
             case LOCK_SHARED: sync(t, ACQUIRE_SHARED, site, object); break;
             case TRY_LOCK_SHARED: if (yes) sync(t, ACQUIRE_SHARED, site, object); break;
             case AWAIT: step(t); sync(t, yes ? RESUME : RESUME_UNNOTIFIED, site, object); break;
-            case RECEIVE_OUT: case BARRIER: sync(t, RECEIVE, site, object); break;
+            case RECEIVE_OUT: case BARRIER: case EXCHANGE: sync(t, RECEIVE, site, object); break;
             case INVOKE: if (extra != 0) sync(t, RECEIVE, site, extra); break;
             case RECEIVE_IF: if (yes) sync(t, RECEIVE, site, object); break;
             case RECEIVE_RESULT: if (result != null) sync(t, RECEIVE, site, identity(result)); break;
