@@ -70,6 +70,8 @@ pub struct Recorder {
     queue: Sender<Message>,
     spare: Receiver<Vec<RawRecord>>,
     stopped: AtomicBool,
+    /// The global counter when the recording was ended early: nothing later is kept, of any thread.
+    stopped_at: AtomicU64,
     end: Mutex<EndReason>,
     waited: AtomicU64,
     started: Instant,
@@ -117,6 +119,7 @@ impl Recorder {
             queue,
             spare,
             stopped: AtomicBool::new(false),
+            stopped_at: AtomicU64::new(u64::MAX),
             end: Mutex::new(EndReason::Exit),
             waited: AtomicU64::new(0),
             started: Instant::now(),
@@ -197,6 +200,7 @@ impl Recorder {
             buffer_size: 0,
             begun: 0,
             ended: 0,
+            closed: 0,
         }));
         if (thread as usize) < MAX_THREADS {
             // SAFETY: within the region; the slot is written once, before any array can have this owner.
@@ -312,6 +316,7 @@ impl Recorder {
     /// Hands a thread's buffer to the writer and gives it an empty one; the new cursor.
     pub fn flush(&self, block: &mut ThreadBlock) -> u64 {
         if block.buffer != 0 && self.stopped.load(Ordering::Relaxed) {
+            self.close(block);
             block.cursor = block.buffer;
             return block.cursor;
         }
@@ -335,10 +340,28 @@ impl Recorder {
         block.cursor
     }
 
+    /// Hands over what a thread recorded before the recording was ended early.
+    fn close(&self, block: &mut ThreadBlock) {
+        if block.closed != 0 || block.buffer == 0 {
+            return;
+        }
+        block.closed = 1;
+        let count = (block.cursor - block.buffer) as usize / RECORD;
+        // SAFETY: every record below the cursor has been written, and the buffer stays the thread's.
+        let records = unsafe { std::slice::from_raw_parts(block.buffer as *const RawRecord, count) };
+        let kept = records[..before(records, self.stopped_at.load(Ordering::SeqCst))].to_vec();
+        if !kept.is_empty() {
+            self.send(Message::Buffer(ThreadId(block.thread), kept));
+        }
+    }
+
     /// The thread's last act: its remaining records go out, its memory is given back but for the block itself.
     pub fn end_thread(&self, block: &mut ThreadBlock) {
         block.ended = 1;
-        if let Some(rest) = take_buffer(block) {
+        if self.stopped.load(Ordering::Relaxed) {
+            self.close(block);
+            drop(take_buffer(block));
+        } else if let Some(rest) = take_buffer(block) {
             self.send(Message::Buffer(ThreadId(block.thread), rest));
         }
     }
@@ -363,8 +386,14 @@ impl Recorder {
 
     /// Ends the recording while the program goes on.
     pub fn stop(&self, reason: EndReason) {
-        if !self.stopped.swap(true, Ordering::SeqCst) {
+        let now = self.counter().load(Ordering::SeqCst);
+        if self
+            .stopped_at
+            .compare_exchange(u64::MAX, now, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+        {
             *lock(&self.end) = reason;
+            self.stopped.store(true, Ordering::SeqCst);
         }
     }
 
@@ -409,9 +438,10 @@ impl Recorder {
             unsafe {
                 let block = &mut *block;
                 let (start, cursor) = (block.buffer, std::ptr::read_volatile(&raw const block.cursor));
-                if block.ended == 0 && start != 0 && cursor > start && footer.ended == EndReason::Exit {
+                if block.ended == 0 && block.closed == 0 && start != 0 && cursor > start {
                     let count = ((cursor - start) as usize / RECORD).min(block.buffer_size as usize);
-                    let rest = std::slice::from_raw_parts(start as *const RawRecord, count).to_vec();
+                    let mut rest = std::slice::from_raw_parts(start as *const RawRecord, count).to_vec();
+                    rest.truncate(before(&rest, self.stopped_at.load(Ordering::SeqCst)));
                     let _ = self
                         .queue
                         .send_timeout(Message::Buffer(ThreadId(block.thread), rest), GOODBYE);
@@ -448,11 +478,11 @@ fn write(
             .map_or(Ok(()), |open| new.iter().try_for_each(|name| open.define(name)));
         let written = match (message, writer.as_mut()) {
             (Message::Buffer(thread, records), Some(open)) => {
-                let full = max_size.is_some_and(|limit| open.bytes_written() >= limit);
-                if full {
+                // What comes until the threads hear of it is still written: a trace with holes would mislead.
+                if max_size.is_some_and(|limit| open.bytes_written() >= limit) {
                     WRITER_FULL.store(true, Ordering::Relaxed);
                 }
-                let result = if full { Ok(()) } else { open.buffer(thread, &records) };
+                let result = open.buffer(thread, &records);
                 if records.capacity() >= LAST_BUFFER {
                     let _ = give_back.try_send(records);
                 }
@@ -482,6 +512,17 @@ fn write(
             WRITER_FAILED.store(true, Ordering::Relaxed);
         }
     }
+}
+
+/// How many records come before the moment at which the global counter was `end`.
+fn before(records: &[RawRecord], end: u64) -> usize {
+    let late = |record: &RawRecord| match record.kind() {
+        Some(RawKind::Mark | RawKind::Stamp) => record.a >= end,
+        Some(kind) if (RawKind::Acquire as u8..=RawKind::Receive as u8).contains(&(kind as u8)) => record.b >= end,
+        Some(RawKind::Initialized) => record.b >= end,
+        _ => false,
+    };
+    records.iter().position(late).unwrap_or(records.len())
 }
 
 /// The records in a thread's buffer, which is then no longer the thread's.

@@ -76,6 +76,8 @@ pub struct ThreadBlock {
     pub begun: u32,
     /// Set once the thread's `End` is written.
     pub ended: u32,
+    /// Set once the thread's part of a recording that was ended early is written.
+    pub closed: u32,
 }
 
 const _: () = {
