@@ -58,6 +58,8 @@ struct Prover {
     program: Program,
     marks: FxHashMap<u64, Mark>,
     tally: Tally,
+    /// No run is begun after this.
+    deadline: Instant,
 }
 
 /// Makes schedules for the findings of a trace, forces them, and raises their evidence as far as it goes.
@@ -75,6 +77,7 @@ pub fn prove(trace: &Path, findings: &mut [Finding], budget: Budget, progress: &
         program,
         marks,
         tally: Tally::default(),
+        deadline: start + budget.total,
     };
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
@@ -82,7 +85,7 @@ pub fn prove(trace: &Path, findings: &mut [Finding], budget: Budget, progress: &
         let finding = &mut findings[index];
         if interrupt::requested() {
             prover.give_up(finding, "it was not tried: interrupted");
-        } else if start.elapsed() >= budget.total {
+        } else if prover.is_over() {
             prover.give_up(finding, "it was not tried: the time was used up (--budget)");
         } else {
             progress(&format!("forcing {} {}", finding.id, finding.variables.join(", ")));
@@ -121,6 +124,10 @@ fn is_shown(finding: &Finding) -> bool {
 }
 
 impl Prover {
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline || interrupt::requested()
+    }
+
     fn give_up(&mut self, finding: &Finding, reason: impl Into<String>) {
         self.tally.reasons.push((finding.id.clone(), reason.into()));
     }
@@ -129,6 +136,10 @@ impl Prover {
         let mut reason = "the trace has no occurrence of it that could be forced".to_string();
         let (mut scheduled, mut forced) = (false, false);
         for candidate in finding.candidates.clone().iter().take(MOST_CANDIDATES) {
+            if self.is_over() {
+                reason = "the time was used up (--budget)".to_string();
+                break;
+            }
             let Some(goal) = Goal::of_candidate(finding.rule, candidate) else {
                 continue;
             };
@@ -298,6 +309,9 @@ impl Prover {
         }
         let mut serial = Vec::new();
         for schedule in schedules.iter().take(4) {
+            if self.is_over() {
+                break;
+            }
             let pair = [self.run(schedule)?, self.run(schedule)?];
             if pair.iter().all(Forced::complete) {
                 serial.push(pair);
