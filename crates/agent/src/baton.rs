@@ -234,6 +234,14 @@ impl Baton {
         false
     }
 
+    /// Whether another thread has the lock.
+    pub fn must_wait(&self, block: &ThreadBlock, lock: u64) -> bool {
+        self.lock()
+            .held
+            .get(&lock)
+            .is_some_and(|(owner, _)| *owner != block.thread)
+    }
+
     /// A thread has got a lock.
     pub fn got(&self, block: &ThreadBlock, lock: u64) {
         let mut state = self.lock();

@@ -1205,7 +1205,7 @@ public final class Ravel {
         H.U.putInt(m + 36, alone ? 1 : 0);
         H.U.putLong(t + MODEL, m + MODEL_FRAME);
         H.U.putInt(t + NEST, 0);
-        if (point) handOver(t);
+        if (point && mayBlock(effect)) handOver(t);
         H.U.putLong(t + OPAQUE, effect == RUN ? 0 : effect == MONITOR ? H.U.getLong(t + OPAQUE) : top);
     }
 
@@ -1437,6 +1437,17 @@ public final class Ravel {
     @ForceInline
     private static void ask(long t) {
         if (H.U.getInt(t + POSITION) - H.U.getInt(t + GATE) >= 0) gate(t);
+    }
+
+    /**
+     * Whether a modelled method may wait for another thread as a matter of course. Others keep the turn until they are
+     * done; a lock hands over by itself when it is taken.
+     */
+    private static boolean mayBlock(int effect) {
+        switch (effect) {
+            case RECEIVE_OUT: case RECEIVE_IF: case BARRIER: case EXCHANGE: case JOIN_THREAD: case INVOKE: return true;
+            default: return false;
+        }
     }
 
     /** Before something that may block: the next thread need not wait for this one. */
