@@ -1,5 +1,5 @@
 //! A sample of the buggy subjects through the whole job: each reaches the evidence that its first comment states, and its
-//! corrected twin shows nothing. The whole set is run by `make realworld`.
+//! corrected twin shows nothing.
 
 mod common;
 
