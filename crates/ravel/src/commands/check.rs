@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::Context;
 use ravel_analysis::analyse::{Analysed, analyse, combine, is_replayable};
 use ravel_analysis::engine::Analysis;
 use ravel_analysis::finding::{ClassCounts, Report, Summary, UnitKind};
@@ -122,7 +121,7 @@ impl Checked {
         salvage: bool,
     ) -> anyhow::Result<()> {
         let name = trace.display().to_string();
-        let mut reader = Reader::open(trace, ReadOptions { salvage }).with_context(|| format!("cannot read {name}"))?;
+        let mut reader = Reader::open(trace, ReadOptions { salvage })?;
         let Analysed {
             mut findings,
             events,

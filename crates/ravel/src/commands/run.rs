@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use ravel_analysis::analyse::{analyse, combine, is_replayable};
 use ravel_analysis::finding::{Report, Summary};
 use ravel_analysis::registry;
@@ -124,7 +124,7 @@ impl<'a> Job<'a> {
     /// The same, of a trace that lies somewhere.
     pub fn path(&mut self, path: &std::path::Path) -> Result<()> {
         let name = path.display().to_string();
-        let mut reader = Reader::open(path, ReadOptions::default()).with_context(|| format!("cannot read {name}"))?;
+        let mut reader = Reader::open(path, ReadOptions::default())?;
         let start = Instant::now();
         let analyses = registry::choose(&[], &self.config.access_patterns())?;
         let mut analysed = analyse(&mut reader, &self.config.unit_settings(), analyses);
