@@ -54,6 +54,10 @@ pub fn record(command: &[String], output: &Path, mut options: Options) -> Result
             directory.display()
         );
     }
+    // The finished trace takes its place by a rename: of a device that would leave a plain file.
+    if fs::metadata(&output).is_ok_and(|there| !there.is_file()) {
+        anyhow::bail!("{} is not a plain file; choose another place with -o", output.display());
+    }
     // Asked before anything runs: the agent would only find out inside the program.
     tempfile::NamedTempFile::new_in(directory).with_context(|| {
         format!(

@@ -253,7 +253,43 @@ fn places_that_cannot_be_written_are_said_before_anything_runs() {
         );
         assert_has(&error, &place.display().to_string());
     }
+    // A rename would put a plain file in place of the device.
+    for special in [Path::new("/dev/null"), directory.path()] {
+        let mut command = ravel();
+        command
+            .arg("record")
+            .arg("-o")
+            .arg(special)
+            .args(["--", "touch"])
+            .arg(&ran);
+        assert_has(&ends_with(2, &mut command), "is not a plain file");
+    }
     assert!(!ran.exists());
+}
+
+#[test]
+fn a_full_disk_harms_the_trace_and_not_the_program() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let trace = directory.path().join("t.ravel");
+    for jdk in tested_jdks() {
+        // The agent library is larger than what is allowed below: it has to be in the cache by then.
+        record(&jdk, directory.path(), &[], &[], &["Ends"]);
+        // No file of this shell's children grows beyond 64 blocks: the nearest to a full disk that needs no root. The JVM
+        // takes its share for performance data, which has to stay out of the way.
+        let program = java_line(&jdk, "Rounds 20").replacen(" -cp", " -XX:-UsePerfData -cp", 1);
+        let line = format!(
+            "ulimit -f 64; exec '{}' record -o '{}' -- {program}",
+            ravel().get_program().to_string_lossy(),
+            trace.display()
+        );
+        let output = run(Command::new("sh").arg("-c").arg(line), LIMIT);
+        let error = text(&output.stderr);
+        assert_has(&text(&output.stdout), "done 800000");
+        assert_eq!(output.status.code(), Some(0), "{error}");
+        assert_has(&error, "the trace is incomplete: ");
+        assert_has(&error, "os error");
+        assert!(events(&trace) > 0);
+    }
 }
 
 #[test]
