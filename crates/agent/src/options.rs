@@ -130,13 +130,19 @@ impl Options {
     }
 }
 
-/// `SEED` or `SEED:RATE`, the rate in thousandths of the recorded points (default 10).
+/// Thousandths of the recorded points that get noise, if nothing else is said.
+pub const DEFAULT_NOISE: u32 = 10;
+
+/// `SEED` or `SEED:RATE`, the rate in thousandths of the recorded points.
 pub fn parse_noise(text: &str) -> Result<(u64, u32), String> {
-    let (seed, rate) = text.split_once(':').unwrap_or((text, "10"));
+    let (seed, rate) = match text.split_once(':') {
+        Some((seed, rate)) => (seed, Some(rate)),
+        None => (text, None),
+    };
     let seed = seed.parse().map_err(|_| format!("noise: {seed:?} is not a number"))?;
     let rate = rate
-        .parse()
-        .map_err(|_| format!("noise: {rate:?} is not a number of thousandths"))?;
+        .map_or(Ok(DEFAULT_NOISE), str::parse)
+        .map_err(|_| format!("noise: {:?} is not a number of thousandths", rate.unwrap_or_default()))?;
     if rate > 1000 {
         return Err(format!("noise: {rate} thousandths is more than every point"));
     }

@@ -1,7 +1,10 @@
 //! From findings to evidence: for each a schedule, forced twice, and compared with runs in which its units come one after
 //! the other.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -24,6 +27,8 @@ pub struct Budget {
     pub total: Duration,
     /// On one run of the program.
     pub run: Duration,
+    /// Findings that are forced at the same time.
+    pub jobs: usize,
 }
 
 /// What was tried.
@@ -31,8 +36,8 @@ pub struct Budget {
 pub struct Tally {
     /// Findings that had a schedule.
     pub scheduled: usize,
-    /// Findings whose schedule was forced.
-    pub forced: usize,
+    /// Findings whose schedule was forced, by id.
+    pub forced: BTreeSet<String>,
     /// Findings that happened.
     pub happened: usize,
     /// Runs of the program.
@@ -53,47 +58,92 @@ struct Mark {
     place: (String, String, String, u32),
 }
 
-struct Prover {
-    image: Image,
-    program: Program,
-    marks: FxHashMap<u64, Mark>,
+impl Tally {
+    /// Adds what was tried elsewhere.
+    pub fn add(&mut self, other: Tally) {
+        self.scheduled += other.scheduled;
+        self.forced.extend(other.forced);
+        self.happened += other.happened;
+        self.runs += other.runs;
+        self.reasons.extend(other.reasons);
+    }
+}
+
+/// What it takes to prove one finding; several work side by side on the same trace.
+struct Prover<'a> {
+    image: &'a Image,
+    program: &'a Program,
+    marks: &'a FxHashMap<u64, Mark>,
+    /// Numbers the runs of all provers.
+    numbers: &'a AtomicUsize,
     tally: Tally,
     /// No run is begun after this.
     deadline: Instant,
 }
 
-/// Makes schedules for the findings of a trace, forces them, and raises their evidence as far as it goes.
-pub fn prove(trace: &Path, findings: &mut [Finding], budget: Budget, progress: &dyn Fn(&str)) -> Result<Tally> {
+/// What came of one finding.
+type Attempt = (Finding, Result<Tally>);
+
+/// Makes schedules for the findings of a trace, forces them, and raises their evidence as far as it goes. Which finding is
+/// forced first, and beside which others, changes nothing in what is known in the end.
+pub fn prove(
+    trace: &Path,
+    findings: &mut [Finding],
+    budget: Budget,
+    progress: &(dyn Fn(&str) + Sync),
+) -> Result<Tally> {
     interrupt::listen();
-    let start = Instant::now();
+    let deadline = Instant::now() + budget.total;
     let open =
         || Reader::open(trace, ReadOptions::default()).with_context(|| format!("cannot read {}", trace.display()));
     let mut reader = open()?;
     let image = Image::build(&mut reader, Limits::default())?;
     let program = Program::of(reader.header(), budget.run)?;
     let marks = marks(&mut open()?, findings, &image)?;
-    let mut prover = Prover {
-        image,
-        program,
-        marks,
-        tally: Tally::default(),
-        deadline: start + budget.total,
-    };
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
-    for index in order {
-        let finding = &mut findings[index];
-        if interrupt::requested() {
-            prover.give_up(finding, "it was not tried: interrupted");
-        } else if prover.is_over() {
-            prover.give_up(finding, "it was not tried: the time was used up (--budget)");
-        } else {
-            progress(&format!("forcing {} {}", finding.id, finding.variables.join(", ")));
-            prover.finding(finding)?;
+    let (next, numbers) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let results: Vec<Mutex<Option<Attempt>>> = order.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        while let Some((turn, &index)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|turn| Some((turn, order.get(turn)?)))
+        {
+            let mut finding = findings[index].clone();
+            let mut prover = Prover {
+                image: &image,
+                program: &program,
+                marks: &marks,
+                numbers: &numbers,
+                tally: Tally::default(),
+                deadline,
+            };
+            let outcome = prover.attempt(&mut finding, progress);
+            finding.shown = is_shown(&finding);
+            let result = outcome.map(|()| prover.tally);
+            *results[turn].lock().unwrap_or_else(PoisonError::into_inner) = Some((finding, result));
         }
-        finding.shown = is_shown(finding);
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..budget.jobs.min(order.len()) {
+            scope.spawn(work);
+        }
+    });
+    let mut tally = Tally::default();
+    let mut failed = None;
+    for (result, index) in results.into_iter().zip(order) {
+        let Some((finding, outcome)) = result.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+            continue;
+        };
+        findings[index] = finding;
+        match outcome {
+            Ok(one) => tally.add(one),
+            Err(error) => failed = failed.or(Some(error)),
+        }
     }
-    Ok(prover.tally)
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(tally),
+    }
 }
 
 /// Which findings to try first.
@@ -123,7 +173,21 @@ fn is_shown(finding: &Finding) -> bool {
     }
 }
 
-impl Prover {
+impl Prover<'_> {
+    /// Forces a finding, if there is time for it.
+    fn attempt(&mut self, finding: &mut Finding, progress: &(dyn Fn(&str) + Sync)) -> Result<()> {
+        if interrupt::requested() {
+            self.give_up(finding, "it was not tried: interrupted");
+            return Ok(());
+        }
+        if self.is_over() {
+            self.give_up(finding, "it was not tried: the time was used up (--budget)");
+            return Ok(());
+        }
+        progress(&format!("forcing {} {}", finding.id, finding.variables.join(", ")));
+        self.finding(finding)
+    }
+
     fn is_over(&self) -> bool {
         Instant::now() >= self.deadline || interrupt::requested()
     }
@@ -143,7 +207,7 @@ impl Prover {
             let Some(goal) = Goal::of_candidate(finding.rule, candidate) else {
                 continue;
             };
-            let made = match generate(&self.image, &goal, &Effort::default()) {
+            let made = match generate(self.image, &goal, &Effort::default()) {
                 Ok(made) => made,
                 Err(error) => {
                     reason = error.to_string();
@@ -168,7 +232,9 @@ impl Prover {
             }
         }
         self.tally.scheduled += usize::from(scheduled);
-        self.tally.forced += usize::from(forced);
+        if forced {
+            self.tally.forced.insert(finding.id.clone());
+        }
         if !reason.is_empty() {
             self.give_up(finding, reason);
         }
@@ -196,7 +262,8 @@ impl Prover {
 
     fn run(&mut self, schedule: &Schedule) -> Result<Forced> {
         self.tally.runs += 1;
-        self.program.force(schedule, self.tally.runs)
+        self.program
+            .force(schedule, self.numbers.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Two runs out of two must have the pattern.
@@ -299,7 +366,7 @@ impl Prover {
             });
             return Ok(());
         }
-        let mut schedules: Vec<Schedule> = serial_schedules(&self.image, goal, &Effort::default())
+        let mut schedules: Vec<Schedule> = serial_schedules(self.image, goal, &Effort::default())
             .into_iter()
             .map(|serial| serial.schedule)
             .collect();

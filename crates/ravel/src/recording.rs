@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +24,15 @@ pub struct Recording {
     pub empty: Vec<String>,
     /// JVMs that were killed before they could close their trace.
     pub interrupted: usize,
+}
+
+impl Recording {
+    /// The command's own exit code; 128 and the signal if one ended it, as shells have it.
+    pub fn exit_code(&self) -> ExitCode {
+        let signal = std::os::unix::process::ExitStatusExt::signal(&self.status);
+        let code = self.status.code().or(signal.map(|signal| 128 + signal));
+        ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
 }
 
 /// One JVM's trace.

@@ -17,6 +17,7 @@ use crate::recording::{Recording, record};
 
 /// What the built-in program may take.
 const BUDGET: Budget = Budget {
+    jobs: 1,
     total: Duration::from_secs(120),
     run: Duration::from_secs(20),
 };
@@ -69,7 +70,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     let config = Config::default();
     let mut job = Job::new(&report, &config, BUDGET);
-    job.path(&demo.trace)?;
+    job.traces(std::slice::from_ref(&demo.trace))?;
     job.finish()
 }
 

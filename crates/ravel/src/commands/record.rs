@@ -109,7 +109,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let recording = record(&args.command, &args.output, args.recorder.options())?;
     report(&recording);
     if args.exit_code == ExitCodeOf::Program {
-        return Ok(ExitCode::from(recording.status.code().unwrap_or(1) as u8));
+        return Ok(recording.exit_code());
     }
     Ok(if recording.traces.is_empty() {
         ExitCode::from(3)

@@ -27,7 +27,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let config = args.report.load_config()?;
     let mut job = Job::new(&args.report, &config, args.budget.budget());
     job.only.clone_from(&args.findings);
-    job.path(&args.trace)?;
+    job.traces(std::slice::from_ref(&args.trace))?;
     for wanted in &args.findings {
         if !job.findings().iter().any(|finding| finding.id == *wanted) {
             anyhow::bail!(

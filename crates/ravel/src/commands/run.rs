@@ -1,21 +1,23 @@
 //! `ravel run`: the whole job: record, analyse, force, report.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use ravel_agent::options::{DEFAULT_NOISE, Options};
 use ravel_analysis::analyse::{analyse, combine, is_replayable};
-use ravel_analysis::finding::{Report, Summary};
+use ravel_analysis::finding::{Evidence, Finding, Report, Summary};
 use ravel_analysis::registry;
 use ravel_report::Notes;
 use ravel_trace::{ReadOptions, Reader};
 
 use super::check::add_classes;
-use super::record::RecorderArgs;
+use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
 use crate::proof::{Budget, Tally, prove};
-use crate::recording::{RecordedTrace, record};
+use crate::recording::{Recording, record};
 
 /// Record a command, work out what could go wrong, force it, and report.
 #[derive(clap::Args, Debug)]
@@ -29,6 +31,13 @@ pub struct Args {
     pub budget: BudgetArgs,
     #[command(flatten)]
     pub report: ReportArgs,
+    /// Record this many times, from the second time on with yields and short sleeps of another seed each; what is found
+    /// in any is reported once
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub runs: u16,
+    /// What to return: Ravel's own verdict, or the exit code of the program (of its first run)
+    #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
+    pub exit_code: ExitCodeOf,
     /// The command, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
@@ -43,6 +52,9 @@ pub struct BudgetArgs {
     /// Seconds for one forced run
     #[arg(long, default_value_t = 30, value_name = "SECONDS")]
     pub run_limit: u64,
+    /// Findings that are forced side by side; as many as there are cores if not given
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
 }
 
 impl BudgetArgs {
@@ -51,6 +63,10 @@ impl BudgetArgs {
         Budget {
             total: Duration::from_secs(self.budget),
             run: Duration::from_secs(self.run_limit),
+            jobs: self.jobs.map_or_else(
+                || std::thread::available_parallelism().map_or(1, usize::from),
+                usize::from,
+            ),
         }
     }
 }
@@ -62,24 +78,69 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut options = args.recorder.options();
     options.include.extend(config.record.include.iter().cloned());
     options.exclude.extend(config.record.exclude.iter().cloned());
-    let recording = record(&args.command, &args.output, options)?;
-    super::record::report(&recording);
-    if recording.traces.is_empty() {
-        return Ok(ExitCode::from(3));
+    let mut recordings: Vec<Recording> = Vec::new();
+    for number in 0..args.runs {
+        let options = Options {
+            noise: noise(options.noise, number),
+            ..options.clone()
+        };
+        let recording = record(&args.command, &numbered(&args.output, number, args.runs), options)?;
+        super::record::report(&recording);
+        recordings.push(recording);
     }
     let recorded = start.elapsed();
-    let mut job = Job::new(&args.report, &config, args.budget.budget());
-    for trace in &recording.traces {
-        job.trace(trace)?;
+    let program = recordings.first().map_or(ExitCode::SUCCESS, Recording::exit_code);
+    let ours = |code: ExitCode| {
+        if args.exit_code == ExitCodeOf::Program {
+            program
+        } else {
+            code
+        }
+    };
+    let traces: Vec<PathBuf> = recordings
+        .iter()
+        .flat_map(|recording| recording.traces.iter().map(|trace| trace.path.clone()))
+        .collect();
+    if traces.is_empty() {
+        return Ok(ours(ExitCode::from(3)));
     }
-    let bytes: u64 = recording.traces.iter().map(|trace| trace.bytes).sum();
+    let mut job = Job::new(&args.report, &config, args.budget.budget());
+    job.traces(&traces)?;
+    let all = recordings.iter().flat_map(|recording| &recording.traces);
+    let bytes: u64 = all.map(|trace| trace.bytes).sum();
+    let times = match args.runs {
+        1 => String::new(),
+        runs => format!("{runs} times, "),
+    };
     job.notes.recorded = Some(format!(
-        "{:.1} s, {} kB in {}",
+        "{times}{:.1} s, {} kB in {}",
         recorded.as_secs_f64(),
         bytes / 1000,
-        args.output.display()
+        match traces.as_slice() {
+            [_] if args.runs == 1 => args.output.display().to_string(),
+            several => format!("{} traces", several.len()),
+        }
     ));
-    job.finish()
+    job.finish().map(ours)
+}
+
+/// The first run is as the user wants it; each further one has noise of its own.
+fn noise(asked: Option<(u64, u32)>, number: u16) -> Option<(u64, u32)> {
+    match (number, asked) {
+        (0, asked) => asked,
+        (_, Some((seed, rate))) => Some((seed.wrapping_add(number.into()), rate)),
+        (_, None) => Some((number.into(), DEFAULT_NOISE)),
+    }
+}
+
+/// `t.ravel` is `t-2.ravel` in the second of several runs.
+fn numbered(output: &Path, number: u16, runs: u16) -> PathBuf {
+    if runs == 1 {
+        return output.to_path_buf();
+    }
+    let stem = output.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = output.extension().unwrap_or(OsStr::new("ravel")).to_string_lossy();
+    output.with_file_name(format!("{stem}-{}.{extension}", number + 1))
 }
 
 /// Analysis, proof and report of one or more traces.
@@ -116,13 +177,35 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Analyses a trace and forces what was found.
-    fn trace(&mut self, trace: &RecordedTrace) -> Result<()> {
-        self.path(&trace.path)
+    /// Analyses traces and forces what was found. What is in several is forced from the first, and from the others only
+    /// if it did not happen there.
+    pub fn traces(&mut self, paths: &[PathBuf]) -> Result<()> {
+        let mut analysed = Vec::new();
+        for path in paths {
+            analysed.push((path, self.analyse(path)?));
+        }
+        let start = Instant::now();
+        for (path, mut findings) in analysed {
+            let known = findings
+                .extract_if(.., |finding| self.has_happened(&finding.id))
+                .collect();
+            let budget = Budget {
+                total: self.budget.total.saturating_sub(start.elapsed()),
+                ..self.budget
+            };
+            self.prove(path, &mut findings, budget);
+            combine(&mut self.report.findings, findings);
+            combine(&mut self.report.findings, known);
+        }
+        Ok(())
     }
 
-    /// The same, of a trace that lies somewhere.
-    pub fn path(&mut self, path: &std::path::Path) -> Result<()> {
+    fn has_happened(&self, id: &str) -> bool {
+        let mut all = self.report.findings.iter();
+        all.any(|known| known.id == id && known.evidence >= Evidence::Confirmed)
+    }
+
+    fn analyse(&mut self, path: &Path) -> Result<Vec<Finding>> {
         let name = path.display().to_string();
         let mut reader = Reader::open(path, ReadOptions::default())?;
         let start = Instant::now();
@@ -135,23 +218,6 @@ impl<'a> Job<'a> {
         for finding in analysed.findings.iter_mut().filter(|finding| is_replayable(finding)) {
             finding.replay = format!("ravel replay {name} {}", finding.id);
         }
-        let quiet = !std::io::IsTerminal::is_terminal(&std::io::stderr());
-        let progress = |words: &str| {
-            if !quiet {
-                eprint!("\r\x1b[K{words}");
-            }
-        };
-        match prove(path, &mut analysed.findings, self.budget, &progress) {
-            Ok(tally) => self.add(tally),
-            Err(error) => self
-                .notes
-                .warnings
-                .push(format!("{name}: nothing could be forced: {error:#}")),
-        }
-        if !quiet {
-            eprint!("\r\x1b[K");
-        }
-        combine(&mut self.report.findings, analysed.findings);
         if self.report.program.is_empty() {
             self.report.program = reader.header().command.join(" ");
         }
@@ -164,15 +230,26 @@ impl<'a> Job<'a> {
         self.notes
             .warnings
             .extend(analysed.error.map(|error| error.to_string()));
-        Ok(())
+        Ok(analysed.findings)
     }
 
-    fn add(&mut self, tally: Tally) {
-        self.tally.scheduled += tally.scheduled;
-        self.tally.forced += tally.forced;
-        self.tally.happened += tally.happened;
-        self.tally.runs += tally.runs;
-        self.tally.reasons.extend(tally.reasons);
+    fn prove(&mut self, path: &Path, findings: &mut [Finding], budget: Budget) {
+        let quiet = !std::io::IsTerminal::is_terminal(&std::io::stderr());
+        let progress = |words: &str| {
+            if !quiet {
+                eprint!("\r\x1b[K{words}");
+            }
+        };
+        match prove(path, findings, budget, &progress) {
+            Ok(tally) => self.tally.add(tally),
+            Err(error) => self
+                .notes
+                .warnings
+                .push(format!("{}: nothing could be forced: {error:#}", path.display())),
+        }
+        if !quiet {
+            eprint!("\r\x1b[K");
+        }
     }
 
     /// Why findings did not get further.
@@ -187,14 +264,23 @@ impl<'a> Job<'a> {
 
     /// Reports.
     pub fn finish(mut self) -> Result<ExitCode> {
+        let happened: Vec<String> = self
+            .report
+            .findings
+            .iter()
+            .filter(|finding| finding.evidence >= Evidence::Confirmed)
+            .map(|finding| finding.id.clone())
+            .collect();
+        // It may have happened in another trace's run.
+        self.tally.reasons.retain(|(id, _)| !happened.contains(id));
         let tally = &self.tally;
         self.notes.analysed = Some(format!("{:.1} s", self.analysed.as_secs_f64()));
         self.notes.forced = Some(format!(
             "{} findings in {} runs: {} happened, {} could not be made to happen",
-            tally.forced,
+            tally.forced.len(),
             tally.runs,
             tally.happened,
-            tally.forced - tally.happened
+            tally.forced.len().saturating_sub(tally.happened)
         ));
         if self.report_args.all {
             let reasons = tally.reasons.iter().map(|(id, reason)| format!("{id}: {reason}"));

@@ -102,15 +102,24 @@ pub fn sources(folder: &str) -> Vec<PathBuf> {
 
 /// Compiles a folder of subjects for a release.
 pub fn compile(jdk: &Jdk, folder: &str, release: u32, to: &Path) {
+    javac(jdk, &sources(folder), release, to);
+}
+
+/// Compiles these sources for the oldest release that is supported.
+pub fn compile_some(jdk: &Jdk, sources: &[PathBuf], to: &Path) {
+    javac(jdk, sources, 17, to);
+}
+
+fn javac(jdk: &Jdk, sources: &[PathBuf], release: u32, to: &Path) {
     let output = Command::new(jdk.tool("javac"))
         .args(["-g", "-nowarn", "--release", &release.to_string(), "-d"])
         .arg(to)
-        .args(sources(folder))
+        .args(sources)
         .output()
         .expect("javac runs");
     assert!(
         output.status.success(),
-        "{folder} does not compile:\n{}",
+        "{sources:?} do not compile:\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
 }

@@ -1,0 +1,164 @@
+//! `ravel run` and `ravel replay` from outside: exit codes, several recordings, several jobs.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use common::{Jdk, compile_some, ravel, run, tested_jdks};
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// Subjects that the tests here use.
+const BUGS: [&str; 3] = ["Account", "AtomicGetThenSet", "AtomicGetThenSetFixed"];
+
+/// A program without bugs that ends with the code it is given.
+const ENDS: &str = "
+public class Ends {
+    static int shared;
+
+    public static void main(String[] args) throws InterruptedException {
+        Thread thread = new Thread(() -> shared++);
+        thread.start();
+        thread.join();
+        shared++;
+        System.exit(Integer.parseInt(args[0]));
+    }
+}";
+
+/// The programs, compiled once by the oldest JDK.
+fn classes() -> &'static Path {
+    static CLASSES: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let made = CLASSES.get_or_init(|| {
+        let directory = tempfile::tempdir().expect("a directory");
+        let ends = directory.path().join("Ends.java");
+        std::fs::write(&ends, ENDS).expect("written");
+        let mut sources: Vec<PathBuf> = BUGS
+            .iter()
+            .map(|name| common::root().join(format!("subjects/bugs/{name}.java")))
+            .collect();
+        sources.push(ends);
+        compile_some(&tested_jdks()[0], &sources, directory.path());
+        directory
+    });
+    made.path()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `ravel run OPTIONS -o DIRECTORY/t.ravel --out json=DIRECTORY/t.json -- java -cp … PROGRAM`.
+fn whole_job(jdk: &Jdk, directory: &Path, options: &[&str], program: &[&str]) -> Output {
+    let mut command = ravel();
+    command
+        .arg("run")
+        .arg("-o")
+        .arg(directory.join("t.ravel"))
+        .arg("--out")
+        .arg(format!("json={}", directory.join("t.json").display()))
+        .args(options)
+        .arg("--")
+        .arg(jdk.tool("java"))
+        .arg("-cp")
+        .arg(classes())
+        .args(program);
+    run(&mut command, LIMIT)
+}
+
+fn findings(file: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).expect("findings were written");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    report["findings"].as_array().expect("a list of findings").clone()
+}
+
+fn assert_code(output: &Output, code: i32, what: &str) {
+    let words = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{what}: {words}");
+}
+
+#[test]
+fn exit_codes_say_what_came_out() {
+    for jdk in tested_jdks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let job = |options: &[&str], program: &[&str]| whole_job(&jdk, directory.path(), options, program);
+        assert_code(&job(&[], &["AtomicGetThenSet"]), 1, "a bug");
+        assert_code(&job(&[], &["AtomicGetThenSetFixed"]), 0, "no bug");
+        assert_code(&job(&["--jobs", "0"], &["AtomicGetThenSet"]), 2, "a usage error");
+        assert_code(
+            &job(&["--include", "nothing."], &["AtomicGetThenSet"]),
+            3,
+            "nothing recorded",
+        );
+        let own = &["--exit-code", "program"];
+        assert_code(&job(own, &["Ends", "7"]), 7, "the program's code");
+        assert_code(
+            &job(own, &["AtomicGetThenSet"]),
+            0,
+            "the program's code in spite of a bug",
+        );
+        assert_code(&job(&[], &["Ends", "7"]), 0, "Ravel's code in spite of the program's");
+        let killed = run(
+            ravel()
+                .args(["run", "--exit-code", "program", "-o"])
+                .arg(directory.path().join("k.ravel"))
+                .args(["--", "sh", "-c", "kill -KILL $$"]),
+            LIMIT,
+        );
+        assert_code(&killed, 128 + 9, "the signal that ended the program");
+    }
+}
+
+#[test]
+fn several_recordings_give_one_finding_and_a_trace_to_replay() {
+    for jdk in tested_jdks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let output = whole_job(&jdk, directory.path(), &["--runs", "3"], &["AtomicGetThenSet"]);
+        assert_code(&output, 1, "a bug");
+        for number in 1..=3 {
+            assert!(directory.path().join(format!("t-{number}.ravel")).exists());
+        }
+        let found = findings(&directory.path().join("t.json"));
+        let harmful: Vec<&Value> = found
+            .iter()
+            .filter(|finding| finding["evidence"] == "harmful")
+            .collect();
+        assert_eq!(harmful.len(), 1, "{found:?}");
+        let replay = harmful[0]["replay"].as_str().expect("a command");
+        let words: Vec<&str> = replay.split(' ').skip(1).collect();
+        assert_eq!(words[0], "replay");
+        let again = run(ravel().args(&words), LIMIT);
+        assert_code(&again, 1, replay);
+        assert!(text(&again.stderr).contains("Harmful"), "{}", text(&again.stderr));
+    }
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing() {
+    for jdk in tested_jdks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let trace = directory.path().join("t.ravel");
+        let mut record = Command::new(ravel().get_program());
+        record.args(["record", "-o"]).arg(&trace).arg("--");
+        record.arg(jdk.tool("java")).arg("-cp").arg(classes()).arg("Account");
+        assert_code(&run(&mut record, LIMIT), 0, "recorded");
+        let mut told = Vec::new();
+        for jobs in ["1", "4"] {
+            let file = directory.path().join(format!("{jobs}.json"));
+            let output = run(
+                ravel()
+                    .args(["replay", "--jobs", jobs, "--all", "--out"])
+                    .arg(format!("json={}", file.display()))
+                    .arg(&trace),
+                LIMIT,
+            );
+            assert_code(&output, 1, "a bug");
+            told.push((std::fs::read_to_string(&file).expect("findings"), text(&output.stderr)));
+        }
+        assert_eq!(told[0], told[1]);
+        assert!(findings(&directory.path().join("4.json")).len() > 1);
+    }
+}
