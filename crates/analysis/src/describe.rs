@@ -294,7 +294,7 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef]) -> String {
             format!("If {unit} must be one step, hold one lock over all of it; if not, mark it @NotAtomic.")
         }
         Rule::LockOrder => "Take the locks in the same order everywhere.".to_owned(),
-        Rule::LockPattern => "Hold the lock over both calls.".to_owned(),
+        _ => "Hold the lock over both calls.".to_owned(),
     }
 }
 

@@ -21,6 +21,36 @@ pub enum Rule {
     LockOrder,
     /// The static lock pattern.
     LockPattern,
+    /// A field used without the lock that its annotation names.
+    GuardedBy,
+    /// Double-checked locking on a field that is not volatile.
+    DoubleCheckedLocking,
+    /// A lock in a field that is reassigned.
+    ReassignedLock,
+    /// A wait that no loop surrounds.
+    WaitOutsideLoop,
+    /// A notification without a change of state.
+    NakedNotify,
+}
+
+impl Rule {
+    /// The rule's id, `data-race`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::DataRace => "data-race",
+            Rule::Atomicity => "atomicity",
+            Rule::AtomicSet => "atomic-set",
+            Rule::Unserializable => "unserializable",
+            Rule::LockDiscipline => "lock-discipline",
+            Rule::LockOrder => "lock-order",
+            Rule::LockPattern => "lock-pattern",
+            Rule::GuardedBy => "guarded-by",
+            Rule::DoubleCheckedLocking => "double-checked-locking",
+            Rule::ReassignedLock => "reassigned-lock",
+            Rule::WaitOutsideLoop => "wait-outside-loop",
+            Rule::NakedNotify => "naked-notify",
+        }
+    }
 }
 
 /// How strong the evidence is, weakest first.

@@ -30,6 +30,14 @@ struct Key {
     code: Vec<String>,
 }
 
+impl Key {
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        [self.family, &self.subject]
+            .into_iter()
+            .chain(self.code.iter().map(String::as_str))
+    }
+}
+
 /// Makes findings of the observations of one trace.
 pub fn merge(reports: Vec<RawReport>, names: &Names, state: &State) -> Vec<Finding> {
     let describer = Describer::new(names, state);
@@ -109,7 +117,8 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
             subject: String::new(),
             code: codes(),
         },
-        Rule::LockOrder | Rule::LockPattern => {
+        // The rules of locks; of these a trace shows the order alone.
+        _ => {
             let mut locks: Vec<String> = report.steps.iter().map(|s| describer.step(s).variable).collect();
             locks.sort_unstable();
             locks.dedup();
@@ -228,7 +237,7 @@ fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec
         own
     };
     Finding {
-        id: fingerprint(key),
+        id: fingerprint(key.parts()),
         rule: first.rule,
         evidence: first.evidence,
         shown: false,
@@ -285,13 +294,10 @@ fn candidate(describer: &Describer<'_>, state: &State, report: &RawReport) -> Ca
     }
 }
 
-/// FNV-1a, written out so that ids never change with a library.
-fn fingerprint(key: &Key) -> String {
+/// The id of a bug: FNV-1a over what makes it one, written out so that ids never change with a library.
+pub fn fingerprint<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let parts = [key.family, &key.subject]
-        .into_iter()
-        .chain(key.code.iter().map(String::as_str));
-    for byte in parts.flat_map(|p| p.bytes().chain([0])) {
+    for byte in parts.flat_map(|part| part.bytes().chain([0])) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("{:08x}", (hash ^ hash >> 32) as u32)

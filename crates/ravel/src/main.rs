@@ -7,6 +7,7 @@ mod interrupt;
 mod java;
 mod proof;
 mod recording;
+mod suspects;
 
 use std::process::ExitCode;
 

@@ -146,8 +146,8 @@ pub fn prove(
     }
 }
 
-/// Which findings to try first.
-fn promise(finding: &Finding) -> (u8, std::cmp::Reverse<Evidence>) {
+/// Which findings to try first: what the code alone makes suspicious, then by rule and evidence.
+fn promise(finding: &Finding) -> (bool, u8, std::cmp::Reverse<Evidence>) {
     let rule = match finding.rule {
         Rule::LockOrder => 0,
         Rule::Atomicity => 1,
@@ -156,7 +156,8 @@ fn promise(finding: &Finding) -> (u8, std::cmp::Reverse<Evidence>) {
         Rule::Unserializable => 4,
         _ => 5,
     };
-    (rule, std::cmp::Reverse(finding.evidence))
+    let supported = ravel_scan::confirm::is_supported(finding);
+    (!supported, rule, std::cmp::Reverse(finding.evidence))
 }
 
 /// What the default view shows: harm, and what happened and rests on certain units or is a data race.

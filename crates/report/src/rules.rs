@@ -18,7 +18,7 @@ pub struct Page {
 }
 
 /// All pages: the rules in their order, then what they rest on.
-pub const PAGES: [Page; 10] = [
+pub const PAGES: [Page; 15] = [
     Page {
         name: "data-race",
         text: include_str!("rules/data-race.md"),
@@ -46,6 +46,26 @@ pub const PAGES: [Page; 10] = [
     Page {
         name: "lock-pattern",
         text: include_str!("rules/lock-pattern.md"),
+    },
+    Page {
+        name: "guarded-by",
+        text: include_str!("rules/guarded-by.md"),
+    },
+    Page {
+        name: "double-checked-locking",
+        text: include_str!("rules/double-checked-locking.md"),
+    },
+    Page {
+        name: "reassigned-lock",
+        text: include_str!("rules/reassigned-lock.md"),
+    },
+    Page {
+        name: "wait-outside-loop",
+        text: include_str!("rules/wait-outside-loop.md"),
+    },
+    Page {
+        name: "naked-notify",
+        text: include_str!("rules/naked-notify.md"),
     },
     Page {
         name: "patterns",

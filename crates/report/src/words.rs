@@ -4,7 +4,7 @@
 use ravel_analysis::finding::{Evidence, Finding, Outcome, Rule, Step, UnitKind};
 
 /// All rules, in the order in which pages and suites list them.
-pub const RULES: [Rule; 7] = [
+pub const RULES: [Rule; 12] = [
     Rule::DataRace,
     Rule::Atomicity,
     Rule::AtomicSet,
@@ -12,6 +12,11 @@ pub const RULES: [Rule; 7] = [
     Rule::LockDiscipline,
     Rule::LockOrder,
     Rule::LockPattern,
+    Rule::GuardedBy,
+    Rule::DoubleCheckedLocking,
+    Rule::ReassignedLock,
+    Rule::WaitOutsideLoop,
+    Rule::NakedNotify,
 ];
 
 /// All steps of the evidence ladder, strongest first.
@@ -25,15 +30,7 @@ pub const LADDER: [Evidence; 5] = [
 
 /// The rule's id, `data-race`.
 pub fn rule(rule: Rule) -> &'static str {
-    match rule {
-        Rule::DataRace => "data-race",
-        Rule::Atomicity => "atomicity",
-        Rule::AtomicSet => "atomic-set",
-        Rule::Unserializable => "unserializable",
-        Rule::LockDiscipline => "lock-discipline",
-        Rule::LockOrder => "lock-order",
-        Rule::LockPattern => "lock-pattern",
-    }
+    rule.name()
 }
 
 /// The evidence's id, `harmful`.
@@ -349,14 +346,14 @@ pub fn decisive(finding: &Finding) -> Option<usize> {
     }
     match finding.rule {
         Rule::LockOrder => steps.iter().rposition(|s| matches!(s.op.as_str(), "acquire" | "block")),
-        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable | Rule::LockPattern => {
+        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable => {
             let opener = steps.iter().find(|s| is_access(s)).unwrap_or(first);
             let resumes = steps.iter().rposition(|s| s.thread == opener.thread && is_access(s))?;
             steps[..resumes]
                 .iter()
                 .rposition(|s| s.thread != opener.thread && is_access(s))
         }
-        Rule::DataRace | Rule::LockDiscipline => steps.iter().rposition(is_access),
+        _ => steps.iter().rposition(is_access),
     }
 }
 

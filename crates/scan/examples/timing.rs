@@ -1,21 +1,19 @@
-//! Scans the given paths and says how long each part took: `timing [--variant] [--list] [--all] PATH...`.
+//! Scans the given paths and says what it found and how long each part took: `timing [--variant] [--jdk HOME] PATH...`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ravel_scan::{Options, listing, scan};
+use ravel_scan::rules::RULES;
+use ravel_scan::{Options, scan};
 
 fn main() -> ExitCode {
     let mut options = Options::default();
-    let (mut list, mut all) = (false, false);
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--variant" => options.variant = true,
-            "--list" => list = true,
-            "--all" => all = true,
             "--jdk" => options.jdk = arguments.next().map(PathBuf::from),
             path => paths.push(path.into()),
         }
@@ -23,19 +21,17 @@ fn main() -> ExitCode {
     let start = Instant::now();
     match scan(&paths, &options) {
         Ok(scan) => {
-            if list {
-                print!("{}", listing::findings(&scan.findings, all));
+            for rule in RULES {
+                let all = scan.findings.iter().filter(|finding| finding.rule == rule);
+                let shown = all.clone().filter(|finding| finding.shown).count();
+                println!("{:<24} {shown} shown, {} held back", rule.name(), all.count() - shown);
             }
-            print!("{}", listing::summary(&scan.counts, &scan.findings));
-            for rule in ravel_scan::ScanRule::ALL {
-                let count = scan
-                    .findings
-                    .iter()
-                    .filter(|f| (all || f.shown) && f.patterns.iter().any(|p| p == rule.name()))
-                    .count();
-                print!("{} {count}  ", rule.name());
-            }
-            println!("\n{:.3} s: {:?}", start.elapsed().as_secs_f64(), scan.times);
+            println!(
+                "{:.3} s: {:?}\n{:?}",
+                start.elapsed().as_secs_f64(),
+                scan.times,
+                scan.counts
+            );
             for problem in &scan.problems {
                 println!("{problem}");
             }

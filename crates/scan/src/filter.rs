@@ -58,10 +58,12 @@ impl Filter {
         self.unshared.push(class.replace('.', "/"));
     }
 
-    /// Takes objects of this class to be shared, although the default list says otherwise.
-    pub fn remove_unshared(&mut self, class: &str) {
+    /// Takes objects of this class to be shared, although the default list says otherwise; false if the list does not.
+    pub fn remove_unshared(&mut self, class: &str) -> bool {
         let class = class.replace('.', "/");
+        let before = self.unshared.len();
         self.unshared.retain(|known| *known != class);
+        self.unshared.len() < before
     }
 
     /// Whether objects of a class are taken to be unshared.

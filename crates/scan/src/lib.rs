@@ -3,17 +3,17 @@
 //! [`scan`](fn@scan) reads jars, directories and JDKs and gives findings. On the way: `lower` turns bytecode into control
 //! flow graphs of acquisitions, calls and assignments over locking expressions ([`expr`]); [`callgraph`] links calls to the
 //! methods that may answer; [`summary`] carries what methods lock to their callers; [`pattern`] is the dataflow of the
-//! LockPattern paper; [`rules`] has one file per rule.
+//! LockPattern paper; [`rules`] has one file per rule; [`confirm`] joins suspicions with the findings of a recorded run.
 //!
 //! Not a proof in either direction: names stand for objects, paths that cannot happen count, and what reflection, native
 //! code and missing classes lock is taken to be nothing (and counted).
 
 pub mod body;
 pub mod callgraph;
+pub mod confirm;
 pub mod expr;
 pub mod filter;
 pub mod hierarchy;
-pub mod listing;
 mod load;
 mod lower;
 pub mod pattern;
@@ -25,4 +25,3 @@ pub mod summary;
 pub mod symbols;
 
 pub use load::{Options, Scan, ScanError, Times, analyse, load, scan};
-pub use rules::ScanRule;

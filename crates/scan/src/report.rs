@@ -1,23 +1,26 @@
 //! From what rules found to findings: names, lines, steps, fingerprints.
 
 use ravel_analysis::finding::{Evidence, Finding, Rule, Step, UnitKind, UnitRef};
+use ravel_analysis::merge::fingerprint;
 
 use crate::body::Body;
 use crate::expr::{ExprId, Exprs, Node};
 use crate::program::{MethodId, Program};
-use crate::rules::ScanRule;
+use crate::rules::RULES;
 
 /// A finding before it has an id.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Draft {
     /// The rule.
-    pub rule: ScanRule,
+    pub rule: Rule,
     /// The method that the finding is about, and the line there.
     pub method: MethodId,
     /// The line in it.
     pub line: u32,
     /// What makes it this finding and no other; no lines.
     pub subject: String,
+    /// What a recorded run would call the same bug, so that both get one id.
+    pub alike: Option<Alike>,
     /// The locks and fields concerned.
     pub variables: Vec<String>,
     /// What happens, in order.
@@ -30,6 +33,15 @@ pub struct Draft {
     pub units: Vec<MethodId>,
     /// Whether it is shown by default.
     pub shown: bool,
+}
+
+/// How the findings of recorded runs are told apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Alike {
+    /// All races on one field.
+    Race(String),
+    /// The method, interrupted on the state of this class.
+    Interruption(String),
 }
 
 /// The name of an expression of a method.
@@ -61,44 +73,41 @@ pub fn step(program: &Program, method: MethodId, line: u32, op: &str, variable: 
     }
 }
 
-/// FNV-1a, as for the findings of recorded runs.
-fn fingerprint(parts: &[&str]) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    format!("{:08x}", (hash ^ hash >> 32) as u32)
-}
-
 /// Findings in the order of rules, classes and lines. Several of one rule, method and subject are told apart by their order.
 pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
     drafts.sort_by_cached_key(|draft| {
         (
-            draft.rule,
+            RULES.iter().position(|rule| *rule == draft.rule),
             program.method_text(draft.method),
             draft.line,
             draft.subject.clone(),
             draft.message.clone(),
         )
     });
-    let mut seen: rustc_hash::FxHashMap<String, u32> = rustc_hash::FxHashMap::default();
+    let mut seen: rustc_hash::FxHashMap<Vec<String>, u32> = rustc_hash::FxHashMap::default();
     drafts
         .into_iter()
         .map(|draft| {
             let method = program.method_text(draft.method);
-            let parts = [draft.rule.name(), &draft.subject, &method];
-            let count = seen.entry(parts.join("\0")).or_default();
+            let mut parts = match &draft.alike {
+                Some(Alike::Race(field)) => vec!["race".to_owned(), field.clone()],
+                Some(Alike::Interruption(class)) => vec!["atomicity".to_owned(), class.clone(), method],
+                None => vec![draft.rule.name().to_owned(), draft.subject.clone(), method],
+            };
+            let count = seen.entry(parts.clone()).or_default();
             *count += 1;
-            let number = if *count == 1 { String::new() } else { count.to_string() };
+            if *count > 1 {
+                parts.extend([draft.rule.name().to_owned(), count.to_string()]);
+            }
             let mut units = vec![draft.method];
             units.extend(draft.units);
             units.dedup();
             Finding {
-                id: fingerprint(&[parts[0], parts[1], parts[2], &number]),
-                rule: draft.rule.family(),
+                id: fingerprint(parts.iter().map(String::as_str)),
+                rule: draft.rule,
                 evidence: Evidence::Suspected,
                 shown: draft.shown,
-                patterns: vec![draft.rule.name().to_owned()],
+                patterns: Vec::new(),
                 analyses: vec!["scan".to_owned()],
                 variables: draft.variables,
                 units: units
@@ -119,16 +128,4 @@ pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
             }
         })
         .collect()
-}
-
-impl ScanRule {
-    /// The kind of bug in the words that all of Ravel's findings share.
-    pub fn family(self) -> Rule {
-        match self {
-            ScanRule::LockPattern => Rule::LockPattern,
-            ScanRule::LockOrder => Rule::LockOrder,
-            ScanRule::GuardedBy | ScanRule::DoubleCheckedLocking | ScanRule::ReassignedLock => Rule::LockDiscipline,
-            ScanRule::WaitOutsideLoop | ScanRule::NakedNotify => Rule::LockPattern,
-        }
-    }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{compile, methods, scan_folder};
+use ravel_analysis::finding::Rule;
 use ravel_scan::Options;
 
 #[test]
@@ -29,13 +30,23 @@ fn every_rule_finds_the_bad_and_passes_the_ok() {
         ]
     );
     assert_eq!(found("lock-order"), ["OrderBad.ab"]);
+    // One finding per field, with all its uses.
+    let guarded = scan.findings.iter().filter(|finding| finding.rule == Rule::GuardedBy);
+    let guarded: Vec<(&str, Vec<&str>)> = guarded
+        .map(|finding| {
+            let units = finding
+                .units
+                .iter()
+                .map(|unit| unit.method.split('(').next().unwrap_or_default());
+            (finding.variables[0].as_str(), units.collect())
+        })
+        .collect();
     assert_eq!(
-        found("guarded-by"),
+        guarded,
         [
-            "GuardBad.classless",
-            "GuardBad.helper",
-            "GuardBad.readA",
-            "GuardBad.wrongLock"
+            ("GuardBad.c", vec!["GuardBad.classless"]),
+            ("GuardBad.a", vec!["GuardBad.readA", "GuardBad.helper"]),
+            ("GuardBad.b", vec!["GuardBad.wrongLock"]),
         ]
     );
     assert_eq!(found("double-checked-locking"), ["CheckedBad.copy", "CheckedBad.get"]);

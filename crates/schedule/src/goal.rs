@@ -88,7 +88,8 @@ impl Goal {
                 events.retain(|e| !last.iter().any(|l| l.thread == e.thread && l.position > e.position));
                 Shape::Blocked
             }
-            Rule::LockPattern => return None,
+            // Rules of code alone: nothing of them is in a trace.
+            _ => return None,
         };
         let threads = events.iter().any(|e| e.thread != events[0].thread);
         if !threads || (shape == Shape::Adjacent && events.len() != 2) {

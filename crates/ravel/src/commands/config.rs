@@ -70,6 +70,8 @@ fn describe(config: &Config, today: Day) -> String {
             std::slice::from_ref(&pattern.steps),
         );
     }
+    say("not shared", &config.scan.unshared);
+    say("shared after all", &config.scan.shared);
     if let Some(level) = config.report.fail_on {
         say("a build fails on", &[format!("{} or more", words::evidence(level))]);
     }

@@ -18,6 +18,7 @@ use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
 use crate::proof::{Budget, Tally, prove};
 use crate::recording::{Recording, record};
+use crate::suspects::Suspects;
 
 /// Record a command, work out what could go wrong, force it, and report.
 #[derive(clap::Args, Debug)]
@@ -29,6 +30,9 @@ pub struct Args {
     pub recorder: RecorderArgs,
     #[command(flatten)]
     pub budget: BudgetArgs,
+    /// Do not scan the class path for what to force first
+    #[arg(long)]
+    pub no_scan: bool,
     #[command(flatten)]
     pub report: ReportArgs,
     /// Record this many times, from the second time on with yields and short sleeps of another seed each; what is found
@@ -105,6 +109,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return Ok(ours(ExitCode::from(3)));
     }
     let mut job = Job::new(&args.report, &config, args.budget.budget());
+    job.scan = !args.no_scan;
     job.traces(&traces)?;
     let all = recordings.iter().flat_map(|recording| &recording.traces);
     let bytes: u64 = all.map(|trace| trace.bytes).sum();
@@ -154,6 +159,11 @@ pub struct Job<'a> {
     analysed: Duration,
     /// Only these findings are forced and reported; all if empty.
     pub only: Vec<String>,
+    /// Whether the class files say what to force first.
+    scan: bool,
+    /// What they said, and in a word.
+    suspects: Option<Suspects>,
+    suspected: Option<String>,
 }
 
 impl<'a> Job<'a> {
@@ -174,6 +184,9 @@ impl<'a> Job<'a> {
             tally: Tally::default(),
             analysed: Duration::ZERO,
             only: Vec::new(),
+            scan: false,
+            suspects: None,
+            suspected: None,
         }
     }
 
@@ -217,6 +230,12 @@ impl<'a> Job<'a> {
         }
         for finding in analysed.findings.iter_mut().filter(|finding| is_replayable(finding)) {
             finding.replay = format!("ravel replay {name} {}", finding.id);
+        }
+        if self.scan {
+            let options = super::scan::options(self.config).0;
+            let suspects = Suspects::of(reader.header(), &options, self.suspects.take());
+            self.suspected = suspects.support(&mut analysed.findings).or(self.suspected.take());
+            self.suspects = Some(suspects);
         }
         if self.report.program.is_empty() {
             self.report.program = reader.header().command.join(" ");
@@ -274,7 +293,8 @@ impl<'a> Job<'a> {
         // It may have happened in another trace's run.
         self.tally.reasons.retain(|(id, _)| !happened.contains(id));
         let tally = &self.tally;
-        self.notes.analysed = Some(format!("{:.1} s", self.analysed.as_secs_f64()));
+        let suspected = self.suspected.map(|words| format!("; {words}")).unwrap_or_default();
+        self.notes.analysed = Some(format!("{:.1} s{suspected}", self.analysed.as_secs_f64()));
         self.notes.forced = Some(format!(
             "{} findings in {} runs: {} happened, {} could not be made to happen",
             tally.forced.len(),

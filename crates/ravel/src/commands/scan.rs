@@ -1,22 +1,17 @@
 //! `ravel scan`: static analysis of class files, no run needed.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use anyhow::Context;
-use clap::ValueEnum;
+use anyhow::{Context, Result};
 use ravel_analysis::finding::{ClassCounts, Report, Summary};
-use ravel_scan::{Options, listing, scan};
+use ravel_report::Notes;
+use ravel_report::config::Config;
+use ravel_scan::program::Counts;
+use ravel_scan::{Options, scan};
 
-/// How findings are printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum ScanFormat {
-    /// For people.
-    Text,
-    /// The stable form that all of Ravel's findings have.
-    Json,
-}
+use super::report::ReportArgs;
 
 /// Find suspicious locking in class files, without running anything.
 #[derive(clap::Args, Debug)]
@@ -30,70 +25,83 @@ pub struct Args {
     /// The JDK whose classes say what library calls lock; without one they lock nothing.
     #[arg(long, value_name = "HOME")]
     jdk: Option<PathBuf>,
-    /// How to print.
-    #[arg(long, value_enum, default_value = "text")]
-    format: ScanFormat,
-    /// Show also what is held back: what rests on calls that several methods may answer.
-    #[arg(long)]
-    all: bool,
     /// A class whose objects are never shared although they lock themselves (`shop.Buffer`, `shop.*`).
     #[arg(long, value_name = "CLASS")]
     unshared: Vec<String>,
     /// A class on the built-in list whose objects are shared here (`java.util.Vector`).
     #[arg(long, value_name = "CLASS")]
     shared: Vec<String>,
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
-/// Scans and prints. Exit 0: nothing found, 1: something, 3: there was no class to look at.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut options = Options {
-        variant: args.variant,
-        jdk: args.jdk,
-        ..Options::default()
-    };
-    for class in &args.unshared {
+/// What `ravel.toml` says about the static analysis, with what should be said of it.
+pub fn options(config: &Config) -> (Options, Vec<String>) {
+    let mut options = Options::default();
+    for class in &config.scan.unshared {
         options.filter.add_unshared(class);
     }
-    for class in &args.shared {
-        options.filter.remove_unshared(class);
-    }
-    let scan = scan(&args.paths, &options).context("scanning")?;
-    let mut out = std::io::stdout().lock();
-    let text = match args.format {
-        ScanFormat::Text => {
-            listing::findings(&scan.findings, args.all) + &listing::summary(&scan.counts, &scan.findings)
+    let mut warnings = Vec::new();
+    for class in &config.scan.shared {
+        if !options.filter.remove_unshared(class) {
+            warnings.push(format!(
+                "{class} is not on the list of unshared classes, so `shared` changes nothing"
+            ));
         }
-        ScanFormat::Json => {
-            let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
-            let classes = ClassCounts {
+    }
+    (options, warnings)
+}
+
+/// Scans and reports. Exit 0: nothing shown, 1: something, 3: there was no class to look at.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let mut config = args.report.load_config()?;
+    config.scan.unshared.extend(args.unshared);
+    config.scan.shared.extend(args.shared);
+    let (mut options, warnings) = options(&config);
+    options.variant = args.variant;
+    options.jdk = args.jdk;
+    let start = Instant::now();
+    let scan = scan(&args.paths, &options).context("scanning")?;
+    let mut notes = Notes {
+        analysed: Some(analysed(&scan.counts, start.elapsed().as_secs_f64())),
+        warnings,
+        ..Notes::default()
+    };
+    notes.warnings.extend(scan.problems);
+    let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+    let report = Report {
+        version: 1,
+        program: paths.join(" "),
+        summary: Summary {
+            classes: ClassCounts {
                 instrumented: scan.counts.wanted as u64,
                 skipped: scan.counts.duplicates as u64,
                 failed: scan.counts.failed as u64,
-            };
-            let report = Report {
-                version: 1,
-                program: paths.join(" "),
-                summary: Summary {
-                    classes,
-                    ..Summary::default()
-                },
-                findings: scan.findings.clone(),
-            };
-            serde_json::to_string_pretty(&report)? + "\n"
-        }
+            },
+            ..Summary::default()
+        },
+        findings: scan.findings,
     };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads has seen enough.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
-        done => done.context("writing")?,
-    }
-    for problem in &scan.problems {
-        eprintln!("ravel: {problem}");
-    }
-    let clean = !scan.findings.iter().any(|finding| args.all || finding.shown);
-    Ok(match (scan.counts.wanted, clean) {
-        (0, _) => ExitCode::from(3),
-        (_, true) => ExitCode::SUCCESS,
-        (_, false) => ExitCode::from(1),
+    let code = args.report.emit(report, &config, notes, args.paths)?;
+    Ok(if scan.counts.wanted == 0 {
+        ExitCode::from(3)
+    } else {
+        code
     })
+}
+
+/// What was read, and what was taken for granted.
+fn analysed(counts: &Counts, seconds: f64) -> String {
+    let mut text = format!(
+        "{} methods, {} lines with code, in {seconds:.1} s. Taken to lock nothing: {} classes that were not found, {} calls \
+         without a target, {} reflective calls, {} native methods",
+        counts.methods, counts.lines, counts.missing, counts.unresolved, counts.reflective, counts.native
+    );
+    if counts.failed_methods > 0 {
+        text.push_str(&format!(
+            ", {} methods that could not be understood",
+            counts.failed_methods
+        ));
+    }
+    text
 }

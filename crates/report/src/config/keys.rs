@@ -71,7 +71,7 @@ const fn required(name: &'static str, kind: Kind, about: &'static str) -> Key {
 }
 
 /// All sections.
-pub const SECTIONS: [Section; 6] = [
+pub const SECTIONS: [Section; 7] = [
     Section {
         name: "record",
         repeated: false,
@@ -127,6 +127,23 @@ pub const SECTIONS: [Section; 6] = [
         keys: &[
             required("name", Kind::Text, "What to call it."),
             required("steps", Kind::Steps, "Its accesses, as in `R1(x) W2(x) W1(x)`."),
+        ],
+    },
+    Section {
+        name: "scan",
+        repeated: false,
+        about: "What the static analysis takes to be shared.",
+        keys: &[
+            key(
+                "unshared",
+                Kind::Texts,
+                "Classes that lock themselves and whose objects are not shared; `*` at the end covers all that begin so.",
+            ),
+            key(
+                "shared",
+                Kind::Texts,
+                "Classes on the built-in list of unshared ones whose objects are shared here.",
+            ),
         ],
     },
     Section {

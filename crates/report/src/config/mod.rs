@@ -31,6 +31,8 @@ pub struct Config {
     pub atomic_sets: Vec<AtomicSet>,
     /// Orders of accesses to look for beside the built-in ones.
     pub patterns: Vec<Pattern>,
+    /// What the static analysis takes to be shared.
+    pub scan: Scan,
     /// How findings are reported.
     pub report: Reporting,
     /// Findings that are no bugs.
@@ -104,6 +106,15 @@ pub struct Pattern {
     pub steps: String,
     /// Where it stands, for messages.
     pub line: usize,
+}
+
+/// `[scan]`
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Scan {
+    /// Classes whose objects are not shared although they lock themselves.
+    pub unshared: Vec<String>,
+    /// Classes on the built-in list whose objects are shared.
+    pub shared: Vec<String>,
 }
 
 /// `[report]`

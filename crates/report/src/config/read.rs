@@ -252,6 +252,10 @@ fn fill(section: &str, values: &Values<'_, '_>, line: usize, config: &mut Config
             steps: values.text("steps").unwrap_or_default(),
             line,
         }),
+        "scan" => {
+            config.scan.unshared = values.texts("unshared");
+            config.scan.shared = values.texts("shared");
+        }
         "report" => {
             config.report.fail_on = values.evidence("fail-on");
             config.report.source = values.texts("source").into_iter().map(PathBuf::from).collect();

@@ -1,5 +1,5 @@
 //! The terminal format: findings as good compilers print them, then a summary that fits a screen. Everything is laid
-//! out for a fixed number of columns; only the command that shows a bug again may be longer, because it is copied.
+//! out for a fixed number of columns; only commands may be longer, because they are copied.
 
 mod interleaving;
 mod places;
@@ -98,6 +98,9 @@ fn head(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
 /// Who called the code of each place: the frame below the step, which the snippet does not show.
 fn callers(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     let mut seen: Vec<(&str, &[String])> = Vec::new();
+    if finding.steps.iter().all(|step| step.thread.is_empty()) {
+        return ways(finding, style, columns);
+    }
     for step in &finding.steps {
         let outer = step.stack.get(1..).unwrap_or(&[]);
         if !outer.is_empty() && !seen.iter().any(|(t, s)| *t == step.thread && *s == outer) {
@@ -123,6 +126,48 @@ fn callers(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
             let indent = if row == 0 { "  " } else { "      " };
             lines.push(format!("{indent}{}", style.paint(Look::Dim, line)));
         }
+    }
+    lines
+}
+
+/// Of what was found in code: the calls that lead from the place shown to the lock, and those that lead to the place.
+fn ways(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, step) in finding.steps.iter().enumerate() {
+        let own = format!(
+            "{}.{} ({})",
+            step.class,
+            step.method.split('(').next().unwrap_or_default(),
+            words::place(step)
+        );
+        let Some(at) = step.stack.iter().position(|f| *f == own) else {
+            continue;
+        };
+        let chain = |frames: &mut dyn Iterator<Item = &String>| {
+            let frames: Vec<String> = frames
+                .map(|f| fit(&clean(&frame(f)), columns - 8, style.glyphs.ellipsis))
+                .collect();
+            frames.join(&format!(" {} ", style.glyphs.from))
+        };
+        let (inner, outer) = (&step.stack[..at], &step.stack[at + 1..]);
+        let mut parts = Vec::new();
+        if !inner.is_empty() {
+            parts.push(format!("in {}", chain(&mut inner.iter())));
+        }
+        if !outer.is_empty() {
+            parts.push(format!("called from {}", chain(&mut outer.iter())));
+        }
+        if parts.is_empty() {
+            continue;
+        }
+        let text = format!("{}: {}", index + 1, parts.join(", "));
+        for (row, line) in wrap(&text, columns - 6).iter().enumerate() {
+            let indent = if row == 0 { "  " } else { "      " };
+            lines.push(format!("{indent}{}", style.paint(Look::Dim, line)));
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
     }
     lines
 }
@@ -156,12 +201,11 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         .units
         .iter()
         .map(|u| {
-            format!(
-                "{} in {} ({})",
-                words::method(&u.method),
-                u.thread,
-                words::unit_kind(u.kind)
-            )
+            let thread = match u.thread.as_str() {
+                "" => String::new(),
+                thread => format!(" in {thread}"),
+            };
+            format!("{}{thread} ({})", words::method(&u.method), words::unit_kind(u.kind))
         })
         .collect();
     if !units.is_empty() {

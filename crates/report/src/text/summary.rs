@@ -33,7 +33,14 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
     let program = Some(report.program.clone()).filter(|p| !p.is_empty());
     let recorded: Vec<String> = program.into_iter().chain(notes.recorded.clone()).collect();
     if !recorded.is_empty() {
-        rows.push(("recorded", Look::Bold, recorded.join(&dot)));
+        // Classes and no events: nothing ran, the code was read.
+        let scanned = report.summary.events == 0 && report.summary.classes.instrumented > 0;
+        let name = if scanned && notes.recorded.is_none() {
+            "scanned"
+        } else {
+            "recorded"
+        };
+        rows.push((name, Look::Bold, recorded.join(&dot)));
     }
     rows.push(("seen", Look::Bold, seen(report, &dot)));
     if let Some(analysed) = notes.analysed.clone().or_else(|| analyses(report)) {
@@ -57,7 +64,12 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
     }
     if report.summary.classes.failed > 0 {
         let failed = classes(report.summary.classes.failed);
-        let text = format!("{failed} could not be instrumented: what they do was not seen");
+        let what = if report.summary.events == 0 {
+            "read"
+        } else {
+            "instrumented"
+        };
+        let text = format!("{failed} could not be {what}: what they do was not seen");
         rows.push(("warning", Look::Warn, text));
     }
     rows.extend(notes.warnings.iter().map(|w| ("warning", Look::Warn, w.clone())));

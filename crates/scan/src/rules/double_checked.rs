@@ -1,35 +1,10 @@
-//! # double-checked-locking
-//!
-//! A field is tested, a lock is taken, the field is tested again and assigned; the field is not volatile.
-//!
-//! ## Why it is bad
-//!
-//! The first test happens without the lock. Another thread may see the field assigned before it sees the object's own
-//! fields, and work with a half-made object.
-//!
-//! ## Example
-//!
-//! ```java
-//! if (helper == null) {
-//!     synchronized (this) {
-//!         if (helper == null) helper = new Helper();
-//!     }
-//! }
-//! ```
-//!
-//! ## Fix
-//!
-//! Declare the field `volatile`, or make it in a static holder class.
-//!
-//! ## Reference
-//!
-//! The Java Language Specification, chapter 17 (memory model).
+#![doc = include_str!("../../../report/src/rules/double-checked-locking.md")]
 
+use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use super::ScanRule;
 use crate::program::{LocalKind, Program};
-use crate::report::{Draft, step};
+use crate::report::{Alike, Draft, step};
 
 /// All occurrences in wanted classes.
 pub fn check(program: &Program) -> Vec<Draft> {
@@ -53,10 +28,11 @@ pub fn check(program: &Program) -> Vec<Draft> {
         );
         let (test, line) = (body.line(fact.other), body.line(fact.pc));
         drafts.push(Draft {
-            rule: ScanRule::DoubleCheckedLocking,
+            rule: Rule::DoubleCheckedLocking,
             method,
             line,
             subject: name.clone(),
+            alike: Some(Alike::Race(name.clone())),
             variables: vec![name.clone()],
             steps: vec![
                 step(program, method, test, "read", name.clone(), Vec::new()),

@@ -1,43 +1,36 @@
-//! # guarded-by
-//!
-//! A field annotated `@GuardedBy` is used where the lock that the annotation names is not held.
-//!
-//! ## Why it is bad
-//!
-//! The annotation is a promise that every use keeps; one use that does not races with all the others.
-//!
-//! ## Example
-//!
-//! ```java
-//! @GuardedBy("this") int balance;
-//! int peek() { return balance; }          // no lock
-//! ```
-//!
-//! ## Fix
-//!
-//! Take the lock, or annotate the method with `@GuardedBy` if its callers hold it.
-//!
-//! ## Reference
-//!
-//! Goetz and others, *Java Concurrency in Practice*, annotations.
+#![doc = include_str!("../../../report/src/rules/guarded-by.md")]
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use super::ScanRule;
 use crate::body::{Body, Stmt};
 use crate::callgraph::{CallGraph, CallSite};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
 use crate::program::{Field, MethodId, Program};
-use crate::report::{Draft, expr_text, step};
+use crate::report::{Alike, Draft, expr_text, step};
 use crate::summary::{copy_from, translate};
-use crate::symbols::Sym;
+use crate::symbols::{PairId, Sym};
 
 /// Private methods are followed to their callers through this many calls.
 const CALLERS: u32 = 3;
 
-/// All uses in wanted classes.
+/// A use of a field without its lock.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Use {
+    method: MethodId,
+    line: u32,
+    write: bool,
+    lock: String,
+}
+
+/// More uses than this are counted and not listed.
+const LISTED: usize = 8;
+
+/// One finding per field, with all its uses in wanted classes: they are one bug, as a recorded run would see it.
 pub fn check(program: &Program, graph: &CallGraph<'_>) -> Vec<Draft> {
-    let mut drafts = Vec::new();
+    let mut uses: BTreeMap<PairId, BTreeSet<Use>> = BTreeMap::new();
     for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
         let Some(body) = program.body(method) else { continue };
         let name = program.symbols.member_name(program.method(method).selector);
@@ -49,26 +42,69 @@ pub fn check(program: &Program, graph: &CallGraph<'_>) -> Vec<Draft> {
         body.walk(|stmt, what, open| {
             if let Stmt::Access { field, base, write } = *what
                 && let Some(declared) = program.field(field)
-                && let Some(draft) = check_access(program, graph, method, body, stmt, (declared, base, write), open)
+                && let Some(lock) = missing_lock(program, graph, method, body, (declared, base), open)
             {
-                drafts.push(draft);
+                uses.entry(declared.pair).or_default().insert(Use {
+                    method,
+                    line: body.stmt_line(stmt),
+                    write,
+                    lock,
+                });
             }
         });
     }
-    drafts
+    uses.into_iter()
+        .filter_map(|(field, uses)| draft(program, program.field(field)?, &uses))
+        .collect()
 }
 
-fn check_access(
+fn draft(program: &Program, field: &Field, uses: &BTreeSet<Use>) -> Option<Draft> {
+    let guard = field.guard.as_deref()?;
+    let first = uses.first()?;
+    let (class, member) = program.symbols.members(field.pair);
+    let name = format!(
+        "{}.{}",
+        program.symbols.class_text(class),
+        program.symbols.member_name(member)
+    );
+    let steps = uses.iter().take(LISTED).map(|used| {
+        let op = if used.write { "write" } else { "read" };
+        step(program, used.method, used.line, op, name.clone(), Vec::new())
+    });
+    let lock = &first.lock;
+    let places = match uses.len() {
+        1 => "here".to_owned(),
+        count => format!("in {count} places"),
+    };
+    let mut units: Vec<MethodId> = uses.iter().map(|used| used.method).collect();
+    units.dedup();
+    units.truncate(LISTED);
+    Some(Draft {
+        rule: Rule::GuardedBy,
+        method: first.method,
+        line: first.line,
+        subject: name.clone(),
+        alike: Some(Alike::Race(name.clone())),
+        variables: vec![name.clone(), lock.clone()],
+        steps: steps.collect(),
+        message: format!("{name} is guarded by {guard}, and {lock} is not held {places}"),
+        help: format!("Hold {lock} here, or annotate the method with @GuardedBy(\"{guard}\") if its callers do."),
+        units,
+        shown: true,
+    })
+}
+
+/// The lock that a use of a guarded field should hold and does not.
+fn missing_lock(
     program: &Program,
     graph: &CallGraph<'_>,
     method: MethodId,
     body: &Body,
-    stmt: u32,
-    (field, base, write): (&Field, ExprId, bool),
+    (field, base): (&Field, ExprId),
     open: &[u16],
-) -> Option<Draft> {
+) -> Option<String> {
     let guard = field.guard.as_deref()?;
-    let (class, member) = program.symbols.members(field.pair);
+    let (class, _) = program.symbols.members(field.pair);
     let mut exprs = body.table();
     let is_static = field.access & access::STATIC != 0;
     let base = if is_static { None } else { Some(base) };
@@ -85,26 +121,7 @@ fn check_access(
     {
         return None;
     }
-    let name = format!(
-        "{}.{}",
-        program.symbols.class_text(class),
-        program.symbols.member_name(member)
-    );
-    let line = body.stmt_line(stmt);
-    let lock = expr_text(program, body, &exprs, wanted);
-    let op = if write { "write" } else { "read" };
-    Some(Draft {
-        rule: ScanRule::GuardedBy,
-        method,
-        line,
-        subject: name.clone(),
-        variables: vec![name.clone(), lock.clone()],
-        steps: vec![step(program, method, line, op, name.clone(), Vec::new())],
-        message: format!("{name} is guarded by {guard}, and {lock} is not held here"),
-        help: format!("Hold {lock} here, or annotate the method with @GuardedBy(\"{guard}\") if its callers do."),
-        units: Vec::new(),
-        shown: true,
-    })
+    Some(expr_text(program, body, &exprs, wanted))
 }
 
 fn is_held(exprs: &mut Exprs, body: &Body, open: &[u16], wanted: ExprId) -> bool {

@@ -1,32 +1,10 @@
-//! # lock-order
-//!
-//! Locks are taken in a circle: somewhere A and then B, elsewhere B and then A.
-//!
-//! ## Why it is bad
-//!
-//! Two threads, each holding what the other wants, wait for ever.
-//!
-//! ## Example
-//!
-//! ```java
-//! void a() { synchronized (accounts) { synchronized (log) { … } } }
-//! void b() { synchronized (log) { synchronized (accounts) { … } } }
-//! ```
-//!
-//! ## Fix
-//!
-//! Take the locks in the same order everywhere.
-//!
-//! ## Reference
-//!
-//! Goodlock, as in *Runtime Analysis of Atomicity for Multithreaded Programs*, on the locks that code names: static fields,
-//! classes, fields of a class, objects of a class. Circles whose members all lie under one more common lock are left out.
+#![doc = include_str!("../../../report/src/rules/lock-order.md")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use super::ScanRule;
 use crate::body::Stmt;
 use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
@@ -145,10 +123,11 @@ pub fn check(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter:
             steps.push(step(program, method, line, "acquire", inner.clone(), Vec::new()));
         }
         drafts.push(Draft {
-            rule: ScanRule::LockOrder,
+            rule: Rule::LockOrder,
             method: a.method,
             line: a.line,
             subject: format!("{first} {second}"),
+            alike: None,
             variables: vec![first.clone(), second.clone()],
             steps,
             message: format!(

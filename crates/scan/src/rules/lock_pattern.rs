@@ -1,45 +1,15 @@
-//! # lock-pattern
-//!
-//! While one lock is held, another is acquired and released twice.
-//!
-//! ## Why it is bad
-//!
-//! Holding the first lock says that the whole block is meant to be one step. Between the two acquisitions of the second lock
-//! any thread may change what it protects, so what was read the first time is stale the second time. And even where it
-//! happens not to matter today, the block rests on assumptions that the next change may break.
-//!
-//! ## Example
-//!
-//! ```java
-//! synchronized boolean contains(Location point) {
-//!     double r1 = point.distanceTo(start);    // locks point
-//!     double r2 = point.distanceTo(end);      // locks it again: it may have moved
-//!     return r1 + r2 <= 1.001 * start.distanceTo(end);
-//! }
-//! ```
-//!
-//! ## Fix
-//!
-//! ```java
-//! synchronized (point) {
-//!     r1 = point.distanceTo(start);
-//!     r2 = point.distanceTo(end);
-//! }
-//! ```
-//!
-//! ## Reference
-//!
-//! *A Static Analysis for Automatic Detection of Atomicity Violations in Java Programs*: Figures 3 and 6 to 10.
+#![doc = include_str!("../../../report/src/rules/lock-pattern.md")]
 
 use std::collections::BTreeMap;
 
-use super::ScanRule;
+use ravel_analysis::finding::Rule;
+
 use crate::body::{Body, Stmt};
 use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Node};
 use crate::filter::{Filter, class_of};
 use crate::program::{MethodId, Program};
-use crate::report::{Draft, expr_text, step};
+use crate::report::{Alike, Draft, expr_text, step};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
 use crate::summary::Way;
 
@@ -180,6 +150,18 @@ fn ways(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, loc
     ways
 }
 
+/// The class whose state a lock protects, as far as code says: that of the methods that lock their own object or class.
+fn state_class(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, lock: ExprId) -> Option<String> {
+    let (method, _, _) = *ways(program, held, facts, stmt, lock).last()?;
+    let body = program.body(method)?;
+    let own = |node: &Node| matches!(node, Node::This | Node::Class(_));
+    let locks_itself = body
+        .sites
+        .iter()
+        .any(|site| body.exprs.get(site.lock.0 as usize).is_some_and(own));
+    locks_itself.then(|| program.symbols.class_text(program.class_of(method).name))
+}
+
 fn draft(
     program: &Program,
     held: &LocksHeld,
@@ -234,17 +216,18 @@ fn draft(
         count => format!(" ({count} contexts)"),
     };
     Some(Draft {
-        rule: ScanRule::LockPattern,
+        rule: Rule::LockPattern,
         method: facts.method,
         line: body.stmt_line(twice.at),
         subject: format!("{first} {second}"),
+        alike: state_class(program, held, facts, twice.at, twice.second).map(Alike::Interruption),
         variables: vec![context.clone(), second.clone()],
         steps,
         message: format!("{both} while {context} is held{more}: what {second} protects may change in between"),
-        help: if from == to {
-            format!("Hold {second} around the whole of it (line {to}).")
-        } else {
-            format!("Hold {second} from line {from} to line {to}.")
+        help: match (from, to) {
+            (0, _) => format!("Hold {second} around the whole of it."),
+            _ if from == to => format!("Hold {second} around the whole of it (line {to})."),
+            _ => format!("Hold {second} from line {from} to line {to}."),
         },
         units: contexts,
         shown,

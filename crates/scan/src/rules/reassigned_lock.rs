@@ -1,36 +1,13 @@
-//! # reassigned-lock
-//!
-//! A block synchronises on the object in a field, and the field is assigned outside constructors.
-//!
-//! ## Why it is bad
-//!
-//! After the assignment two threads hold different locks for the same data, and both are inside.
-//!
-//! ## Example
-//!
-//! ```java
-//! synchronized (list) {
-//!     list = new ArrayList<>();        // the next thread locks another object
-//! }
-//! ```
-//!
-//! ## Fix
-//!
-//! Synchronise on an object in a final field.
-//!
-//! ## Reference
-//!
-//! *A Static Analysis for Automatic Detection of Atomicity Violations in Java Programs*: assignments to what a locking
-//! expression depends on.
+#![doc = include_str!("../../../report/src/rules/reassigned-lock.md")]
 
+use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ScanRule;
 use crate::body::SiteKind;
 use crate::expr::Node;
 use crate::program::{MethodId, Program};
-use crate::report::{Draft, step};
+use crate::report::{Alike, Draft, step};
 use crate::symbols::PairId;
 
 /// One finding per field.
@@ -67,10 +44,11 @@ pub fn check(program: &Program) -> Vec<Draft> {
                 program.symbols.member_name(member)
             );
             Draft {
-                rule: ScanRule::ReassignedLock,
+                rule: Rule::ReassignedLock,
                 method,
                 line,
                 subject: name.clone(),
+                alike: Some(Alike::Race(name.clone())),
                 variables: vec![name.clone()],
                 steps: vec![step(program, method, line, "acquire", name.clone(), Vec::new())],
                 message: format!("{name} is used as a lock and assigned outside constructors"),

@@ -1,32 +1,7 @@
-//! # wait-outside-loop
-//!
-//! `wait()` or `Condition.await()` is called outside any loop.
-//!
-//! ## Why it is bad
-//!
-//! A wait may return without a notification, and between the notification and the return another thread may undo what was
-//! waited for. Code that does not look again goes on with a condition that does not hold.
-//!
-//! ## Example
-//!
-//! ```java
-//! synchronized (queue) {
-//!     if (queue.isEmpty()) queue.wait();
-//!     return queue.remove();            // may be empty again
-//! }
-//! ```
-//!
-//! ## Fix
-//!
-//! ```java
-//! while (queue.isEmpty()) queue.wait();
-//! ```
-//!
-//! ## Reference
-//!
-//! The documentation of `java.lang.Object.wait`.
+#![doc = include_str!("../../../report/src/rules/wait-outside-loop.md")]
 
-use super::ScanRule;
+use ravel_analysis::finding::Rule;
+
 use crate::program::{LocalFact, LocalKind, MethodId, Program};
 use crate::report::{Draft, step};
 
@@ -48,10 +23,11 @@ pub fn check(program: &Program) -> Vec<Draft> {
         .map(|(method, fact)| {
             let line = program.body(method).map_or(0, |body| body.line(fact.pc));
             Draft {
-                rule: ScanRule::WaitOutsideLoop,
+                rule: Rule::WaitOutsideLoop,
                 method,
                 line,
                 subject: String::new(),
+                alike: None,
                 variables: Vec::new(),
                 steps: vec![step(program, method, line, "wait", String::new(), Vec::new())],
                 message: "a wait that no loop surrounds: it may return although nothing has changed".to_owned(),

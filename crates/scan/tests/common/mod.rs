@@ -78,7 +78,7 @@ pub fn places(findings: &[Finding]) -> Vec<(String, String, u32)> {
             let unit = finding.units[0].method.clone();
             let name = unit.split('(').next().unwrap_or_default().to_owned();
             let line = finding.steps.last().map_or(0, |step| step.line);
-            (finding.patterns[0].clone(), name, line)
+            (finding.rule.name().to_owned(), name, line)
         })
         .collect()
 }
