@@ -1,0 +1,189 @@
+//! `ravel scan` from outside: formats, exit codes, configuration; and `ravel run`, which tries first what a scan suspects.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use common::{Jdk, ravel, run, tested_jdks};
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A lost update between two calls on one cell, under locks that do not help; and double-checked locking.
+const SHOP: &str = "
+public class Shop {
+    static class Cell {
+        private int value;
+        synchronized int get() { return value; }
+        synchronized void set(int value) { this.value = value; }
+    }
+
+    final Cell cell;
+    static Object helper;
+
+    Shop(Cell cell) { this.cell = cell; }
+
+    synchronized void add() {
+        int value = cell.get();
+        cell.set(value + 1);
+    }
+
+    static Object helper() {
+        if (helper == null) {
+            synchronized (Shop.class) {
+                if (helper == null) helper = new Object();
+            }
+        }
+        return helper;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Cell cell = new Cell();
+        Shop one = new Shop(cell), two = new Shop(cell);
+        Thread first = new Thread(() -> { one.add(); helper(); });
+        Thread second = new Thread(() -> { two.add(); helper(); });
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+    }
+}";
+
+fn compiled(jdk: &Jdk) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("Shop.java");
+    std::fs::write(&source, SHOP).expect("written");
+    let output = Command::new(jdk.tool("javac"))
+        .args(["-g", "-d"])
+        .arg(folder.path().join("classes"))
+        .arg(source)
+        .output()
+        .expect("javac runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder
+}
+
+fn scan(folder: &Path, arguments: &[&str]) -> Output {
+    run(ravel().current_dir(folder).arg("scan").args(arguments), LIMIT)
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn every_format_has_the_findings() {
+    let folder = compiled(&tested_jdks()[0]);
+    let folder = folder.path();
+    let plain = scan(folder, &["classes"]);
+    assert_eq!(plain.status.code(), Some(1), "something is shown");
+    let shown = text(&plain);
+    for part in [
+        "suspected[lock-pattern]: this.cell is locked twice while this is held",
+        "suspected[double-checked-locking]",
+        "int value = cell.get();",
+        "in Cell.get (Shop.java:5)",
+        "fix: Hold this.cell from line 15 to line 16.",
+        "ravel explain double-checked-locking",
+        "Taken to lock nothing:",
+    ] {
+        let part = part.replace("Cell.get", "Shop$Cell.get");
+        assert!(shown.contains(&part), "{part}\n{shown}");
+    }
+    let json: Value = serde_json::from_str(&text(&scan(folder, &["classes", "--format", "json"]))).expect("JSON");
+    let rules: Vec<&str> = findings(&json).iter().filter_map(|f| f["rule"].as_str()).collect();
+    assert_eq!(rules, ["lock-pattern", "double-checked-locking"]);
+    let sarif: Value = serde_json::from_str(&text(&scan(folder, &["classes", "--format", "sarif"]))).expect("JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    assert_eq!(results.len(), 2);
+    assert_eq!(results[1]["ruleId"], "double-checked-locking");
+    for (format, part) in [
+        ("junit", "<testcase"),
+        ("html", "double-checked-locking"),
+        ("github", "::"),
+    ] {
+        let output = text(&scan(folder, &["classes", "--format", format]));
+        assert!(output.contains(part), "{format}: {output}");
+    }
+}
+
+fn findings(report: &Value) -> &[Value] {
+    report["findings"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+#[test]
+fn exit_codes_and_configuration() {
+    let folder = compiled(&tested_jdks()[0]);
+    let folder = folder.path();
+    std::fs::create_dir(folder.join("empty")).expect("made");
+    assert_eq!(scan(folder, &["empty"]).status.code(), Some(3), "nothing to look at");
+    let missing = scan(folder, &["gone.jar"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("gone.jar"));
+    assert_eq!(
+        scan(folder, &["classes", "--fail-on", "predicted"]).status.code(),
+        Some(0)
+    );
+    let config = "[scan]\nunshared = [\"Shop$Cell\"]\nshared = [\"shop.Nowhere\"]\n\n\
+                  [[suppress]]\nrule = \"double-checked-locking\"\nreason = \"a test\"\n";
+    std::fs::write(folder.join("ravel.toml"), config).expect("written");
+    let clean = scan(folder, &["classes"]);
+    assert_eq!(clean.status.code(), Some(0), "{}", text(&clean));
+    assert!(
+        text(&clean).contains("shop.Nowhere is not on the list"),
+        "{}",
+        text(&clean)
+    );
+    let again = scan(folder, &["classes", "--shared", "Shop$Cell"]);
+    assert_eq!(again.status.code(), Some(1), "{}", text(&again));
+}
+
+#[test]
+fn a_run_confirms_what_the_scan_suspects() {
+    for jdk in tested_jdks() {
+        let folder = compiled(&jdk);
+        let folder = folder.path();
+        let report = |flags: &[&str]| -> Value {
+            let mut command = ravel();
+            command
+                .current_dir(folder)
+                .arg("run")
+                .args(["--out", "json=run.json"])
+                .args(flags);
+            command.arg("--").arg(jdk.tool("java")).args(["-cp", "classes", "Shop"]);
+            let output = run(&mut command, LIMIT);
+            assert!(
+                matches!(output.status.code(), Some(0 | 1)),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            let json = std::fs::read_to_string(folder.join("run.json")).expect("written");
+            serde_json::from_str(&json).expect("JSON")
+        };
+        let suspected: Value =
+            serde_json::from_str(&text(&scan(folder, &["classes", "--format", "json"]))).expect("JSON");
+        let found = report(&[]);
+        let supported: Vec<&Value> = findings(&found)
+            .iter()
+            .filter(|f| {
+                f["analyses"]
+                    .as_array()
+                    .is_some_and(|all| all.iter().any(|a| a == "scan"))
+            })
+            .collect();
+        let rules: Vec<&str> = supported.iter().filter_map(|f| f["rule"].as_str()).collect();
+        assert_eq!(rules.len(), 2, "{rules:?} on JDK {}", jdk.release);
+        // The race on the field is the same bug for both, so it has one id.
+        let ids: Vec<&Value> = findings(&suspected).iter().map(|f| &f["id"]).collect();
+        let race = supported.iter().find(|f| f["rule"] == "data-race").expect("the race");
+        assert!(ids.contains(&&race["id"]), "{ids:?} {race}");
+        let alone = report(&["--no-scan", "--budget", "0"]);
+        assert!(
+            findings(&alone)
+                .iter()
+                .all(|f| !f["analyses"].to_string().contains("scan"))
+        );
+    }
+}
