@@ -23,6 +23,7 @@ use crate::jvm::{self, Jvmti};
 use crate::options::Options;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
+use crate::roll;
 use crate::thread_block::ThreadBlock;
 
 /// The field of `java.lang.Thread` that holds the address of a thread's block.
@@ -78,15 +79,21 @@ const HELPERS: [(&CStr, &[u8]); 3] = [
 impl Agent {
     /// Starts the agent in a JVM that is being created.
     pub fn load(jvmti: Jvmti, options: Options) -> Result<(), String> {
-        let header = header(jvmti, &options);
-        let filter = Filter::new(&options);
-        let forcing = options.schedule.is_some();
-        let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
-        if baton.is_some() {
+        let signed = options.roll.as_deref().map(roll::sign).transpose()?;
+        if options.only.is_some() && options.only != signed {
+            // Another JVM of the same command: it runs as if Ravel were not there.
+            return Ok(());
+        }
+        if options.tied {
             // Nothing is left behind when Ravel itself is killed.
             // SAFETY: sets a flag of this process; no memory is involved.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         }
+        let mut header = header(jvmti, &options);
+        header.options.extend(signed.map(|signed| ("jvm".to_string(), signed)));
+        let filter = Filter::new(&options);
+        let forcing = options.schedule.is_some();
+        let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
         let recorder = Arc::new(Recorder::start(options, &header)?);
         let registry = Registry::new(Arc::clone(&recorder));
         let instrumenter = Instrumenter::new(filter, registry, forcing);
@@ -113,7 +120,7 @@ impl Agent {
 
     /// Ends a forced run that would not end by itself.
     pub(crate) fn end_process(&self, code: i32) -> ! {
-        self.finish();
+        self.finish(Some(code));
         // SAFETY: ends the process at once; the threads are in a state from which nothing good follows.
         unsafe { libc::_exit(code) }
     }
@@ -196,8 +203,8 @@ impl Agent {
         }
     }
 
-    /// Closes the trace and says how it went.
-    fn finish(&self) {
+    /// Closes the trace and says how it went, and with which code the agent itself is about to end the JVM.
+    fn finish(&self, code: Option<i32>) {
         if self.finished.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -224,9 +231,10 @@ impl Agent {
         let forced = self.baton.as_ref().map(Baton::outcome).unwrap_or_default();
         let error = error.replace(['\n', '\t'], " ");
         let line = format!(
-            "{}\t{}\t{error}\t{forced}\n",
+            "{}\t{}\t{error}\t{forced}\t{}\n",
             self.recorder.path.display(),
-            outcome.bytes
+            outcome.bytes,
+            code.map(|code| code.to_string()).unwrap_or_default()
         );
         match &self.recorder.options.status {
             Some(path) => {
@@ -256,15 +264,15 @@ fn header(jvmti: Jvmti, options: &Options) -> Header {
     } else {
         options.command.clone()
     };
-    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    let (directory, environment) = options
+        .origin
+        .as_deref()
+        .and_then(|file| origin(&std::fs::read(file).ok()?))
+        .unwrap_or_else(here);
     Header {
         command,
-        directory: std::env::current_dir()
-            .map(|dir| dir.to_string_lossy().into_owned())
-            .unwrap_or_default(),
-        environment: std::env::vars_os()
-            .map(|(name, value)| (text(name), text(value)))
-            .collect(),
+        directory,
+        environment,
         java_version: jvm::property(jvmti, c"java.vm.version"),
         java_home: jvm::property(jvmti, c"java.home"),
         ravel_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -274,6 +282,30 @@ fn header(jvmti: Jvmti, options: &Options) -> Header {
         pid: std::process::id(),
         options: vec![("agent".into(), options.encode())],
     }
+}
+
+/// A directory, and an environment.
+type Surroundings = (String, Vec<(String, String)>);
+
+/// Where this JVM runs.
+fn here() -> Surroundings {
+    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    let directory = std::env::current_dir().map(|dir| text(dir.into_os_string()));
+    let environment = std::env::vars_os().map(|(name, value)| (text(name), text(value)));
+    (directory.unwrap_or_default(), environment.collect())
+}
+
+/// Where the command was started, as the command line wrote it down.
+fn origin(bytes: &[u8]) -> Option<Surroundings> {
+    let mut words = bytes
+        .split(|byte| *byte == 0)
+        .map(|word| String::from_utf8_lossy(word).into_owned());
+    let directory = words.next()?;
+    let pair = |word: String| {
+        word.split_once('=')
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+    };
+    Some((directory, words.filter_map(pair).collect()))
 }
 
 /// Asks the JVM for every class from the first one on, and for threads and the end.
@@ -373,7 +405,7 @@ unsafe extern "system" fn on_vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, thread:
 
 unsafe extern "system" fn on_vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
     if let Some(agent) = agent() {
-        agent.finish();
+        agent.finish(None);
     }
 }
 

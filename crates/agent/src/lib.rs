@@ -16,6 +16,7 @@ mod noise;
 pub mod options;
 mod recorder;
 mod registry;
+mod roll;
 mod thread_block;
 
 pub use agent::{DEADLOCK, HANG};

@@ -33,6 +33,14 @@ pub struct Options {
     pub status: Option<PathBuf>,
     /// Run under this schedule instead of recording.
     pub schedule: Option<PathBuf>,
+    /// The list that all JVMs of a command sign, to be told apart in another run.
+    pub roll: Option<PathBuf>,
+    /// Be active only in the JVM that signs the list like this.
+    pub only: Option<String>,
+    /// The directory and the environment of the command, if the JVM's own may be others: words that end with a zero byte.
+    pub origin: Option<PathBuf>,
+    /// End with the process that started this JVM.
+    pub tied: bool,
     /// For tests: instrument every class of the JDK as if it were the application's, and record nothing.
     pub everything: bool,
 }
@@ -53,6 +61,10 @@ impl Default for Options {
             command: Vec::new(),
             status: None,
             schedule: None,
+            roll: None,
+            only: None,
+            origin: None,
+            tied: false,
             everything: false,
         }
     }
@@ -84,6 +96,10 @@ impl Options {
                 "command" => options.command.push(value),
                 "status" => options.status = Some(PathBuf::from(value)),
                 "schedule" => options.schedule = Some(PathBuf::from(value)),
+                "roll" => options.roll = Some(PathBuf::from(value)),
+                "only" => options.only = Some(value),
+                "origin" => options.origin = Some(PathBuf::from(value)),
+                "tied" => options.tied = true,
                 "everything" => options.everything = true,
                 _ => return Err(format!("unknown option {key:?}")),
             }
@@ -104,6 +120,7 @@ impl Options {
             ("keep-unshared", self.keep_unshared),
             ("keep-repeats", self.keep_repeats),
             ("keep-final", self.keep_final),
+            ("tied", self.tied),
             ("everything", self.everything),
         ] {
             if on {
@@ -120,11 +137,18 @@ impl Options {
             add("max-time", &time.as_millis().to_string());
         }
         self.command.iter().for_each(|v| add("command", v));
-        if let Some(path) = &self.status {
-            add("status", &path.to_string_lossy());
+        for (key, path) in [
+            ("status", &self.status),
+            ("schedule", &self.schedule),
+            ("roll", &self.roll),
+            ("origin", &self.origin),
+        ] {
+            if let Some(path) = path {
+                add(key, &path.to_string_lossy());
+            }
         }
-        if let Some(path) = &self.schedule {
-            add("schedule", &path.to_string_lossy());
+        if let Some(only) = &self.only {
+            add("only", only);
         }
         text
     }
@@ -202,6 +226,9 @@ mod tests {
             max_size: Some(1 << 30),
             max_time: Some(Duration::from_millis(1500)),
             command: vec!["java".into(), "-jar".into(), "my app.jar".into()],
+            only: Some("1:-jar app-#.jar".into()),
+            roll: Some(PathBuf::from("/tmp/roll")),
+            tied: true,
             ..Options::default()
         };
         assert_eq!(Options::parse(&options.encode()), Ok(options));

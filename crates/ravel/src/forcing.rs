@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -10,15 +10,23 @@ use ravel_agent::options::Options;
 use ravel_agent::{DEADLOCK, HANG};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
-use ravel_trace::{Event, Header, Op, ReadOptions, Reader, Source};
+use ravel_trace::{Event, Op, ReadOptions, Reader, Source, StandardInput};
 
 use crate::agent_library;
+use crate::family::Family;
+use crate::input::Again;
+use crate::recording::{add_agent, agent_option, starts_java};
 
 /// How the recorded program is started again.
 pub struct Program {
     command: Vec<String>,
     directory: PathBuf,
     environment: Vec<(String, String)>,
+    /// Which JVM of the command is forced; none if the command is java itself.
+    jvm: Option<String>,
+    input: Again,
+    /// What is worth saying of a run that did not go as wanted.
+    remark: &'static str,
     options: Options,
     library: PathBuf,
     scratch: tempfile::TempDir,
@@ -33,6 +41,12 @@ pub struct Forced {
     pub status: ExitStatus,
     /// What it wrote.
     pub output: Vec<u8>,
+    /// Whether it took so long that Ravel ended it.
+    pub timed_out: bool,
+    /// With which code the agent ended the JVM, if it did.
+    pub ended: Option<i32>,
+    /// What is worth saying if it did not go as wanted; empty if nothing is.
+    pub remark: String,
     /// Its events and names; none if no trace was left.
     pub trace: Option<(Vec<Event>, Names)>,
 }
@@ -47,12 +61,12 @@ impl Forced {
     pub fn deadlock(&self) -> Option<&str> {
         self.verdict
             .strip_prefix("deadlock ")
-            .filter(|_| self.status.code() == Some(DEADLOCK))
+            .filter(|_| self.ended == Some(DEADLOCK))
     }
 
     /// Whether the run had to be ended.
     pub fn hung(&self) -> bool {
-        self.status.code() == Some(HANG) || self.status.code().is_none()
+        self.ended == Some(HANG) || self.timed_out
     }
 
     /// Threads that ended by an exception that nobody caught, with the exception.
@@ -68,22 +82,21 @@ impl Forced {
 
 impl Program {
     /// The program of a trace, each run of it at most `limit` long.
-    pub fn of(header: &Header, limit: Duration) -> Result<Program> {
+    pub fn of(trace: &Reader, limit: Duration) -> Result<Program> {
+        let header = trace.header();
         let first = header
             .command
             .first()
             .context("the trace does not say which command it is of")?;
-        if Path::new(first).file_name().is_none_or(|name| name != "java") {
-            bail!(
-                "only commands that start java themselves can be forced, not `{first}`: record the java command alone"
-            );
+        let option = |wanted: &str| {
+            let mut all = header.options.iter();
+            all.find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+        };
+        let jvm = option("jvm").map(str::to_string);
+        if jvm.is_none() && !starts_java(first) {
+            bail!("the trace does not say which of the JVMs that `{first}` starts it is of; record it again");
         }
-        let recorded = header
-            .options
-            .iter()
-            .find(|(name, _)| name == "agent")
-            .map_or("", |(_, value)| value);
-        let recorded = Options::parse(recorded).unwrap_or_default();
+        let recorded = Options::parse(option("agent").unwrap_or_default()).unwrap_or_default();
         let options = Options {
             include: recorded.include,
             exclude: recorded.exclude,
@@ -94,10 +107,21 @@ impl Program {
             max_time: Some(limit),
             ..Options::default()
         };
+        let nothing = StandardInput::default();
+        let input = trace.standard_input().unwrap_or(&nothing);
         Ok(Program {
             command: header.command.clone(),
             directory: PathBuf::from(&header.directory),
             environment: header.environment.clone(),
+            jvm,
+            input: Again::new(input)?,
+            remark: match input {
+                StandardInput { terminal: true, .. } => {
+                    "standard input was a terminal, and is empty in forced runs: record with the input in a file (< FILE)"
+                }
+                StandardInput { cut: true, .. } => "standard input was longer than what was kept of it",
+                _ => "",
+            },
             options,
             library: agent_library::unpack()?,
             scratch: tempfile::tempdir().context("a temporary directory")?,
@@ -107,7 +131,9 @@ impl Program {
 
     /// Runs it under a schedule; `number` tells runs apart that go on at the same time.
     pub fn force(&self, schedule: &Schedule, number: usize) -> Result<Forced> {
-        let place = |name: &str| self.scratch.path().join(format!("{name}-{number}"));
+        let scratch = self.scratch.path().join(format!("run-{number}"));
+        fs::create_dir(&scratch).context("a temporary directory")?;
+        let place = |name: &str| scratch.join(name);
         let (turns, trace, status, output) = (place("turns"), place("trace"), place("status"), place("output"));
         let lines: Vec<String> = schedule
             .segments
@@ -115,60 +141,107 @@ impl Program {
             .map(|segment| format!("{} {}\n", schedule.thread(segment).path, segment.until))
             .collect();
         fs::write(&turns, lines.concat()).context("the schedule")?;
-        let _ = fs::remove_file(&status);
         let options = Options {
             out: trace.clone(),
             status: Some(status.clone()),
             schedule: Some(turns),
             command: self.command.clone(),
+            roll: self.jvm.as_ref().map(|_| place("roll")),
+            only: self.jvm.clone(),
+            tied: self.jvm.is_none(),
             ..self.options.clone()
         };
         let written = fs::File::create(&output).context("the output")?;
         let mut command = Command::new(&self.command[0]);
         command
-            .arg(format!("-agentpath:{}={}", self.library.display(), options.encode()))
-            .args(&self.command[1..])
             .current_dir(&self.directory)
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
+            .stdin(self.input.stdio()?)
             .stdout(written.try_clone().context("the output")?)
             .stderr(written);
+        if self.jvm.is_some() {
+            let own = self.environment.iter().find(|(name, _)| name == "JAVA_TOOL_OPTIONS");
+            let own = own.map(|(_, value)| value.clone());
+            add_agent(&mut command, own, &self.library, &options);
+        } else {
+            command.arg(agent_option(&self.library, &options));
+        }
+        command.args(&self.command[1..]);
         // Its own group, so that whatever it starts can be ended with it.
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut family = Family::announce(true, &format!("{}/", scratch.display()));
         let mut child = command
             .spawn()
             .with_context(|| format!("cannot start {}", self.command[0]))?;
-        let ended = wait(&mut child, self.limit + Duration::from_secs(10))?;
+        family.started(child.id());
+        let feeding = child.stdin.take().map(|pipe| self.input.feed(pipe));
+        let (ended, timed_out) = wait(&mut child, &family, self.limit + Duration::from_secs(10))?;
+        drop(feeding);
+        family.end_rest();
         let line = fs::read_to_string(&status).unwrap_or_default();
-        let verdict = line.trim_end().split('\t').nth(3).unwrap_or_default().to_string();
+        let column = |number: usize| line.trim_end_matches('\n').split('\t').nth(number).unwrap_or_default();
         let result = Forced {
-            verdict,
+            verdict: column(3).to_string(),
             status: ended,
-            output: fs::read(&output).unwrap_or_default(),
+            timed_out,
+            output: own_output(fs::read(&output).unwrap_or_default()),
+            ended: column(4).parse().ok(),
+            remark: match (&self.jvm, line.is_empty()) {
+                (Some(jvm), true) => self.not_met(jvm, &place("roll")),
+                _ => self.remark.to_string(),
+            },
             trace: read(&trace).ok(),
         };
-        let _ = fs::remove_file(&trace);
+        let _ = fs::remove_dir_all(&scratch);
         Ok(result)
+    }
+
+    /// Why the JVM that was to be forced said nothing.
+    fn not_met(&self, jvm: &str, roll: &Path) -> String {
+        let (number, what) = jvm.split_once(':').unwrap_or(("0", jvm));
+        let number: usize = number.parse().unwrap_or(0);
+        let signed = fs::read_to_string(roll).unwrap_or_default();
+        let same = |line: &&str| line.split_once('\t').is_some_and(|(_, other)| other == what);
+        if signed.lines().filter(same).count() > number {
+            return format!("the JVM that runs `{what}` was killed");
+        }
+        format!(
+            "the command started no JVM that runs `{what}` (number {}), only {}",
+            number + 1,
+            match signed.lines().count() {
+                0 => "none at all".to_string(),
+                others => format!("{others} others"),
+            }
+        )
     }
 }
 
-/// Waits for a child; ends it and its group when it takes too long.
-fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
+/// What the program wrote: the JVM's words about the agent's options differ in every run.
+fn own_output(bytes: Vec<u8>) -> Vec<u8> {
+    const PICKED_UP: &[u8] = b"Picked up JAVA_TOOL_OPTIONS: ";
+    if !bytes.windows(PICKED_UP.len()).any(|window| window == PICKED_UP) {
+        return bytes;
+    }
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    lines
+        .filter(|line| !line.starts_with(PICKED_UP))
+        .flatten()
+        .copied()
+        .collect()
+}
+
+/// Waits for a program; ends it and all that it started when it takes too long.
+fn wait(child: &mut Child, family: &Family, limit: Duration) -> Result<(ExitStatus, bool)> {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(status);
+            return Ok((status, false));
         }
-        if start.elapsed() > limit || crate::interrupt::requested() {
-            let _ = Command::new("kill")
-                .arg("-KILL")
-                .arg("--")
-                .arg(format!("-{}", child.id()))
-                .status();
-            let _ = child.kill();
-            return Ok(child.wait()?);
+        let late = start.elapsed() > limit;
+        if late || crate::interrupt::requested() {
+            family.end();
+            return Ok((child.wait()?, late));
         }
         std::thread::sleep(Duration::from_millis(3));
     }

@@ -2,7 +2,9 @@
 
 mod agent_library;
 mod commands;
+mod family;
 mod forcing;
+mod input;
 mod interrupt;
 mod java;
 mod proof;
@@ -47,6 +49,9 @@ enum Command {
     Doctor(commands::doctor::Args),
     /// The whole job on a built-in buggy program.
     Demo(commands::demo::Args),
+    /// End programs that are left when Ravel is gone; Ravel starts it for itself.
+    #[command(hide = true)]
+    Guard(commands::guard::Args),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +68,7 @@ fn main() -> ExitCode {
         Command::Config(args) => commands::config::run(args),
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Demo(args) => commands::demo::run(args),
+        Command::Guard(args) => commands::guard::run(args),
     };
     result.unwrap_or_else(|error| {
         eprintln!("ravel: {error:#}");

@@ -98,7 +98,7 @@ pub fn prove(
         || Reader::open(trace, ReadOptions::default()).with_context(|| format!("cannot read {}", trace.display()));
     let mut reader = open()?;
     let image = Image::build(&mut reader, Limits::default())?;
-    let program = Program::of(reader.header(), budget.run)?;
+    let program = Program::of(&reader, budget.run)?;
     let marks = marks(&mut open()?, findings, &image)?;
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
@@ -538,10 +538,15 @@ fn outputs(runs: &[Forced], serial: &[[Forced; 2]]) -> Option<Outcome> {
 }
 
 fn failure(run: &Forced) -> String {
-    match run.verdict.strip_prefix("failed ") {
+    let reason = match run.verdict.strip_prefix("failed ") {
         Some(reason) => reason.to_string(),
         None if run.hung() => "it took too long".to_string(),
         None => format!("it ended with {}", run.status),
+    };
+    if run.remark.is_empty() {
+        reason
+    } else {
+        format!("{reason} ({})", run.remark)
     }
 }
 

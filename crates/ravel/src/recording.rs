@@ -2,17 +2,21 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use ravel_agent::options::Options;
 use ravel_trace::reader::{ReadOptions, Reader};
-use ravel_trace::{Op, Source};
+use ravel_trace::{Op, Source, StandardInput};
 
 use crate::agent_library;
+use crate::family::Family;
+use crate::input::Input;
 
 /// What came of a command.
 pub struct Recording {
@@ -24,7 +28,32 @@ pub struct Recording {
     pub empty: Vec<String>,
     /// JVMs that were killed before they could close their trace.
     pub interrupted: usize,
+    /// What the command was given on its standard input; none if there was nothing to keep.
+    pub input: Option<StandardInput>,
+    /// After which time Ravel ended the command, if it did.
+    pub ended: Option<Duration>,
 }
+
+/// How a command that is recorded is started and ended.
+pub struct Start {
+    /// Its standard input.
+    pub input: Input,
+    /// It is ended after this time, if it has not ended by then.
+    pub end_after: Option<Duration>,
+}
+
+impl Start {
+    /// Of a program that reads nothing and ends by itself.
+    pub fn simple() -> Start {
+        Start {
+            input: Input::nothing(),
+            end_after: None,
+        }
+    }
+}
+
+/// How long a command that was asked to end may take to do so.
+const GRACE: Duration = Duration::from_secs(5);
 
 impl Recording {
     /// The command's own exit code; 128 and the signal if one ended it, as shells have it.
@@ -54,7 +83,7 @@ pub struct RecordedTrace {
 }
 
 /// Runs `command` and records it to `output`; several JVMs give several files, told apart by their process id.
-pub fn record(command: &[String], output: &Path, mut options: Options) -> Result<Recording> {
+pub fn record(command: &[String], output: &Path, mut options: Options, start: &Start) -> Result<Recording> {
     let output = std::path::absolute(output).context("the output path")?;
     let directory = output.parent().unwrap_or(Path::new("/"));
     if !directory.is_dir() {
@@ -79,7 +108,8 @@ pub fn record(command: &[String], output: &Path, mut options: Options) -> Result
     options.out = with_process_id(&output);
     options.command = command.to_vec();
     options.status = Some(status_file.path().to_path_buf());
-    let status = run(command, &library, &options)?;
+    let (status, ended) = run(command, &library, options.clone(), start)?;
+    fresh_line();
 
     let mut lines: Vec<String> = fs::read_to_string(status_file.path())
         .unwrap_or_default()
@@ -92,6 +122,8 @@ pub fn record(command: &[String], output: &Path, mut options: Options) -> Result
         traces: Vec::new(),
         empty: Vec::new(),
         interrupted: 0,
+        input: start.input.kept(),
+        ended,
     };
     let closed: Vec<PathBuf> = lines
         .iter()
@@ -113,6 +145,13 @@ pub fn record(command: &[String], output: &Path, mut options: Options) -> Result
         && fs::rename(&only.path, &output).is_ok()
     {
         only.path = output;
+    }
+    if let Some(kept) = &recording.input {
+        for trace in &mut recording.traces {
+            if let Err(error) = ravel_trace::add_input(&trace.path, kept) {
+                trace.remarks.push(format!("standard input could not be kept: {error}"));
+            }
+        }
     }
     Ok(recording)
 }
@@ -265,49 +304,118 @@ fn look(path: &Path) -> Result<(RecordedTrace, u64)> {
 }
 
 /// Starts the command with the agent and waits for it. Ctrl-C reaches it through the terminal; Ravel waits and reports.
-fn run(command: &[String], library: &Path, options: &Options) -> Result<ExitStatus> {
+fn run(
+    command: &[String],
+    library: &Path,
+    mut options: Options,
+    start: &Start,
+) -> Result<(ExitStatus, Option<Duration>)> {
     let (program, arguments) = command.split_first().context("no command: put it after --")?;
-    let agent = format!("-agentpath:{}={}", library.display(), options.encode());
+    let scratch = tempfile::tempdir().context("a temporary directory")?;
     let mut child = Command::new(program);
-    if is_java(program) {
+    if starts_java(program) {
+        options.tied = true;
         // No message about picked-up options, and no agent in JVMs that the program itself starts by other means.
-        child.arg(&agent);
+        child.arg(agent_option(library, &options));
     } else {
-        let own = std::env::var("JAVA_TOOL_OPTIONS").unwrap_or_default();
-        child.env(
-            "JAVA_TOOL_OPTIONS",
-            if own.is_empty() {
-                agent
-            } else {
-                format!("{own} {agent}")
-            },
-        );
+        let origin = scratch.path().join("origin");
+        fs::write(&origin, surroundings()).context("a temporary file")?;
+        options.origin = Some(origin);
+        options.roll = Some(scratch.path().join("roll"));
+        add_agent(&mut child, std::env::var("JAVA_TOOL_OPTIONS").ok(), library, &options);
     }
     child.args(arguments);
+    start.input.set(&mut child)?;
     let interrupted = Arc::new(AtomicBool::new(false));
     let mut handlers = Vec::new();
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         handlers.extend(signal_hook::flag::register(signal, Arc::clone(&interrupted)));
     }
+    let mark = options.status.as_deref().unwrap_or(scratch.path()).to_string_lossy();
+    let mut family = Family::announce(false, &mark);
     let mut child = child.spawn().with_context(|| format!("cannot start {program}"))?;
+    family.started(child.id());
+    let _feeding = start.input.feed(&mut child);
+    let began = Instant::now();
+    let (mut asked, mut ended) = (false, None);
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
         }
         if interrupted.swap(false, Ordering::SeqCst) {
-            // A signal to Ravel alone goes on to the program, as it would without Ravel.
-            let _ = Command::new("kill").arg("-TERM").arg(child.id().to_string()).status();
+            if asked {
+                family.end();
+            } else {
+                // A signal to Ravel alone goes on to the program, as it would without Ravel.
+                family.ask();
+                asked = true;
+            }
         }
-        std::thread::sleep(std::time::Duration::from_millis(2));
+        if let Some(limit) = start.end_after {
+            if ended.is_none() && began.elapsed() >= limit {
+                family.ask_all();
+                ended = Some(limit);
+            } else if ended.is_some() && began.elapsed() >= limit + GRACE {
+                family.end();
+            }
+        }
+        std::thread::sleep(Duration::from_millis(2));
     };
     handlers.into_iter().for_each(|handler| {
         signal_hook::low_level::unregister(handler);
     });
-    Ok(status)
+    Ok((status, ended))
 }
 
-fn is_java(program: &str) -> bool {
+/// Whether a command is java itself, and nothing that starts it.
+pub fn starts_java(program: &str) -> bool {
     Path::new(program)
         .file_name()
         .is_some_and(|name| name == "java" || name == "java.exe")
+}
+
+/// The option that loads the agent.
+pub fn agent_option(library: &Path, options: &Options) -> String {
+    format!("-agentpath:{}={}", library.display(), options.encode())
+}
+
+/// Lets every JVM that a command starts load the agent; `own` is what the user had there.
+pub fn add_agent(command: &mut Command, own: Option<String>, library: &Path, options: &Options) {
+    let mut words: Vec<String> = own.into_iter().filter(|own| !own.is_empty()).collect();
+    words.push(agent_option(library, options));
+    command.env("JAVA_TOOL_OPTIONS", words.join(" "));
+}
+
+/// Directory and environment of the command, each word ended by a zero byte.
+fn surroundings() -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    let mut bytes = std::env::current_dir()
+        .map(|directory| directory.as_os_str().as_bytes().to_vec())
+        .unwrap_or_default();
+    bytes.push(0);
+    for (name, value) in std::env::vars_os() {
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.push(b'=');
+        bytes.extend_from_slice(value.as_bytes());
+        bytes.push(0);
+    }
+    bytes
+}
+
+/// Has Ravel's next words begin on a line of their own, even if the program left one without an end.
+fn fresh_line() {
+    let mut out = io::stderr();
+    if out.is_terminal() {
+        // Nobody knows where the cursor is. A line of blanks either fills this line, and nothing is seen of it, or goes on
+        // into the next one.
+        let width = rustix::termios::tcgetwinsize(&out).map_or(80, |size| usize::from(size.ws_col).clamp(1, 1000));
+        let _ = write!(out, "{}\r\x1b[K", " ".repeat(width));
+    } else if let Ok(mut file) = fs::File::open("/proc/self/fd/2")
+        && file.metadata().is_ok_and(|found| found.is_file())
+    {
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(-1)).is_ok() && file.read_exact(&mut last).is_ok() && last != [b'\n'] {
+            let _ = writeln!(out);
+        }
+    }
 }

@@ -85,13 +85,14 @@ fn plain(subject: &Subject, options: &[String]) -> std::process::Output {
     run(Command::new(&words[0]).args(&words[1..]), LIMIT)
 }
 
-/// What the program itself wrote: Ravel's lines all begin with its name.
+/// What the program itself wrote: Ravel's lines all begin with its name, and it ends a line that the program did not.
 fn own_lines(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr).into_owned();
-    // The program's last line may have no end.
-    text.split_inclusive('\n')
-        .map(|line| line.split("ravel: ").next().unwrap_or_default())
-        .collect()
+    let own: String = text
+        .split_inclusive('\n')
+        .filter(|line| !line.starts_with("ravel: "))
+        .collect();
+    own.trim_end_matches('\n').to_string()
 }
 
 fn behaves_as_plain(subject: &Subject, trace: &Path) -> Result<(), String> {

@@ -42,8 +42,10 @@ pub(crate) enum BlockKind {
     Table = 2,
     /// Records of one thread.
     Buffer = 3,
-    /// How the recording ended; the last block of a finished file.
+    /// How the recording ended; the last block that a recorder writes.
     Footer = 4,
+    /// What the program found on its standard input; added when the program has ended.
+    Input = 5,
 }
 
 impl BlockKind {
@@ -53,6 +55,7 @@ impl BlockKind {
             BlockKind::Table,
             BlockKind::Buffer,
             BlockKind::Footer,
+            BlockKind::Input,
         ]
         .into_iter()
         .find(|kind| *kind as u8 == bits)

@@ -27,6 +27,6 @@ pub use ids::{ClassId, FieldId, LocationId, LockId, MethodId, ObjectId, SiteId, 
 pub use memory::MemoryTrace;
 pub use names::Names;
 pub use reader::{ReadOptions, Reader};
-pub use run_info::{EndReason, Footer, Header};
+pub use run_info::{EndReason, Footer, Header, StandardInput};
 pub use source::{Source, SourceError};
-pub use writer::Writer;
+pub use writer::{Writer, add_input};

@@ -1,6 +1,7 @@
-//! What the file says of the run as a whole: the [`Header`] at its begin and the [`Footer`] at its end.
+//! What the file says of the run as a whole: the [`Header`] at its begin, the [`Footer`] at its end, and the program's
+//! [`StandardInput`].
 //!
-//! Both are lists of numbered fields, each with its length, so that fields can be added and readers pass over those
+//! All are lists of numbered fields, each with its length, so that fields can be added and readers pass over those
 //! they do not know.
 
 use crate::varint::{fold, get, get_slice, get_str, put, put_str, unfold};
@@ -47,6 +48,19 @@ pub struct Footer {
     pub ended: EndReason,
     /// The program's exit code, if it is known.
     pub exit_code: Option<i32>,
+}
+
+/// What the recorded program was given on its standard input. A trace is as secret as this is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StandardInput {
+    /// The bytes, from the first on.
+    pub bytes: Vec<u8>,
+    /// There was more, which was not kept.
+    pub cut: bool,
+    /// Its end had not come when the program ended.
+    pub open: bool,
+    /// It was a terminal, of which nothing is kept.
+    pub terminal: bool,
 }
 
 /// Why a recording ended.
@@ -223,6 +237,35 @@ impl Footer {
     }
 }
 
+impl StandardInput {
+    /// The most bytes that a trace keeps.
+    pub const LIMIT: usize = 8 << 20;
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut fields = Fields::default();
+        fields.field(1, |out| out.extend_from_slice(&self.bytes));
+        for (number, on) in [(2, self.cut), (3, self.open), (4, self.terminal)] {
+            fields.number(number, on.into());
+        }
+        fields.out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut input = StandardInput::default();
+        each_field(bytes, |number, body| {
+            match number {
+                1 => input.bytes = body.to_vec(),
+                2 => input.cut = get(body, &mut 0)? != 0,
+                3 => input.open = get(body, &mut 0)? != 0,
+                4 => input.terminal = get(body, &mut 0)? != 0,
+                _ => {}
+            }
+            Some(())
+        })?;
+        Some(input)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,6 +300,13 @@ mod tests {
         };
         assert_eq!(Footer::decode(&footer.encode()), Some(footer));
         assert_eq!(Footer::decode(&Footer::default().encode()), Some(Footer::default()));
+        let input = StandardInput {
+            bytes: b"one\n\xff\0".to_vec(),
+            cut: true,
+            open: true,
+            terminal: false,
+        };
+        assert_eq!(StandardInput::decode(&input.encode()), Some(input));
     }
 
     #[test]

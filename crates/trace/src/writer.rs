@@ -2,7 +2,7 @@
 //! everything up to its last block.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Seek, Write as _};
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
@@ -12,7 +12,8 @@ use crate::columns::{Encoder, ThreadState, ValueTypes};
 use crate::definition::Definition;
 use crate::ids::ThreadId;
 use crate::raw::RawRecord;
-use crate::run_info::{Footer, Header};
+use crate::reader::{ReadOptions, Reader};
+use crate::run_info::{Footer, Header, StandardInput};
 
 /// Records of one block at most; longer buffers are split. Large enough to compress well, small enough that a reader
 /// with many threads holds little.
@@ -20,6 +21,20 @@ const BLOCK_RECORDS: usize = 1 << 15;
 
 /// Definitions are written once they are this many bytes, even if no buffer follows.
 const TABLE_LIMIT: usize = 1 << 20;
+
+/// Adds to a trace, finished or cut short, what its program was given on standard input: known only when the program has
+/// ended. The torn tail of a trace is dropped for it.
+pub fn add_input(path: impl AsRef<Path>, input: &StandardInput) -> io::Result<()> {
+    let end = Reader::open(path.as_ref(), ReadOptions { salvage: true })
+        .map_err(io::Error::other)?
+        .end();
+    let mut framer = Framer::new()?;
+    let block = framer.frame(Label::plain(BlockKind::Input), &input.encode())?;
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(end)?;
+    file.seek(io::SeekFrom::Start(end))?;
+    file.write_all(block)
+}
 
 /// Writes a trace to anything that takes bytes.
 pub struct Writer<W: io::Write> {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use ravel_trace::names::{Field, Site, SiteKind, Thread};
 use ravel_trace::raw::{RawKind, RawRecord};
 use ravel_trace::{
-    Definition, Event, FieldId, Footer, Header, ReadOptions, Reader, SiteId, Source, ThreadId, TraceError, Warning,
-    Writer,
+    Definition, Event, FieldId, Footer, Header, ReadOptions, Reader, SiteId, Source, StandardInput, ThreadId,
+    TraceError, Warning, Writer, add_input,
 };
 
 /// Where the file's own header ends and blocks begin.
@@ -172,6 +172,30 @@ fn a_file_cut_anywhere_gives_the_whole_blocks_before_the_cut() {
         read(&bytes[..bytes.len() - 1], false).expect("a trace").events,
         whole.events
     );
+}
+
+#[test]
+fn input_can_be_added_to_a_whole_trace_and_to_a_torn_one() {
+    let bytes = sound();
+    let whole = read(&bytes, false).expect("a trace").events;
+    let input = StandardInput {
+        bytes: b"one line\n".repeat(500),
+        open: true,
+        ..StandardInput::default()
+    };
+    for cut in [0, 1, FRAME] {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), &bytes[..bytes.len() - cut]).expect("written");
+        add_input(file.path(), &input).expect("added");
+        let mut reader = Reader::open(file.path(), ReadOptions::default()).expect("a trace");
+        assert_eq!(reader.standard_input(), Some(&input));
+        assert_eq!(reader.footer().is_some(), cut == 0);
+        let mut events = Vec::new();
+        while let Some(event) = reader.next_event().expect("an event") {
+            events.push(event);
+        }
+        assert_eq!(events, whole);
+    }
 }
 
 #[test]

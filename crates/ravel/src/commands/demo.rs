@@ -13,7 +13,7 @@ use super::report::{ReportArgs, print};
 use super::run::Job;
 use crate::java::{self, Java};
 use crate::proof::Budget;
-use crate::recording::{Recording, record};
+use crate::recording::{Recording, Start, record};
 
 /// What the built-in program may take.
 const BUDGET: Budget = Budget {
@@ -100,7 +100,7 @@ pub fn demo(directory: &Path) -> Result<Demo> {
         "shop.Shop".to_string(),
     ];
     print("3. Running it once, recorded. It says:\n\n")?;
-    let recording = record(&command, &trace, Options::default())?;
+    let recording = record(&command, &trace, Options::default(), &Start::simple())?;
     let trace = recording.traces.first().map_or(trace, |recorded| recorded.path.clone());
     Ok(Demo {
         sources,

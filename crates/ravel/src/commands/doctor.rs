@@ -15,7 +15,7 @@ use super::record::RecorderArgs;
 use super::report::print;
 use crate::agent_library;
 use crate::java::{self, Java};
-use crate::recording::record;
+use crate::recording::{Start, record};
 
 /// Two threads and a monitor; compiled for Java 8, so that every JVM can run it.
 const PROBE: &[u8] = include_bytes!("../../demo/probe/Probe.class");
@@ -137,7 +137,8 @@ fn probe(java: &Java) -> Result<String> {
         directory.path().to_string_lossy().into_owned(),
         "Probe".to_string(),
     ];
-    let recording = record(&command, &directory.path().join("probe.ravel"), Options::default())?;
+    let trace = directory.path().join("probe.ravel");
+    let recording = record(&command, &trace, Options::default(), &Start::simple())?;
     if !recording.status.success() {
         anyhow::bail!("a small program ended with {} under the agent", recording.status);
     }

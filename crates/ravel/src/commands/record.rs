@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use ravel_agent::options::{Options, parse_noise};
+use ravel_trace::StandardInput;
 
-use crate::recording::{Recording, record};
+use crate::input::Input;
+use crate::recording::{Recording, Start, record};
 
 /// Run a command and record what the threads of its JVMs do.
 #[derive(clap::Args, Debug)]
@@ -64,6 +66,9 @@ pub struct RecorderArgs {
     /// End the recording after this many seconds; the program goes on.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     max_time: Option<Duration>,
+    /// End the program after this many seconds: for one that does not end by itself.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub end_after: Option<Duration>,
 }
 
 impl RecorderArgs {
@@ -106,7 +111,11 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
-    let recording = record(&args.command, &args.output, args.recorder.options())?;
+    let start = Start {
+        input: Input::own(),
+        end_after: args.recorder.end_after,
+    };
+    let recording = record(&args.command, &args.output, args.recorder.options(), &start)?;
     report(&recording);
     if args.exit_code == ExitCodeOf::Program {
         return Ok(recording.exit_code());
@@ -153,7 +162,18 @@ pub fn report(recording: &Recording) {
             recording.empty[0]
         );
     }
-    if !recording.status.success() {
+    if recording.input.as_ref().is_some_and(|input| input.cut) {
+        eprintln!(
+            "ravel: only the first {} of standard input were kept; forced runs find its end there",
+            size(StandardInput::LIMIT as u64)
+        );
+    }
+    if let Some(limit) = recording.ended {
+        eprintln!(
+            "ravel: the program was ended after {} s (--end-after)",
+            limit.as_secs_f64()
+        );
+    } else if !recording.status.success() {
         eprintln!("ravel: the program ended with {}", recording.status);
     }
 }

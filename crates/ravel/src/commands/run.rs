@@ -16,8 +16,9 @@ use ravel_trace::{ReadOptions, Reader};
 use super::check::add_classes;
 use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
+use crate::input::{Again, Input};
 use crate::proof::{Budget, Tally, prove};
-use crate::recording::{Recording, record};
+use crate::recording::{Recording, Start, record};
 use crate::suspects::Suspects;
 
 /// Record a command, work out what could go wrong, force it, and report.
@@ -83,12 +84,20 @@ pub fn run(args: Args) -> Result<ExitCode> {
     options.include.extend(config.record.include.iter().cloned());
     options.exclude.extend(config.record.exclude.iter().cloned());
     let mut recordings: Vec<Recording> = Vec::new();
+    let mut start_as = Start {
+        input: Input::own(),
+        end_after: args.recorder.end_after,
+    };
     for number in 0..args.runs {
         let options = Options {
             noise: noise(options.noise, number),
             ..options.clone()
         };
-        let recording = record(&args.command, &numbered(&args.output, number, args.runs), options)?;
+        let output = numbered(&args.output, number, args.runs);
+        let recording = record(&args.command, &output, options, &start_as)?;
+        if let (0, Some(kept)) = (number, &recording.input) {
+            start_as.input = Input::Again(Again::new(kept)?);
+        }
         super::record::report(&recording);
         recordings.push(recording);
     }
@@ -191,7 +200,7 @@ impl<'a> Job<'a> {
     }
 
     /// Analyses traces and forces what was found. What is in several is forced from the first, and from the others only
-    /// if it did not happen there.
+    /// if it was not shown to be harmful there.
     pub fn traces(&mut self, paths: &[PathBuf]) -> Result<()> {
         let mut analysed = Vec::new();
         for path in paths {
@@ -200,7 +209,7 @@ impl<'a> Job<'a> {
         let start = Instant::now();
         for (path, mut findings) in analysed {
             let known = findings
-                .extract_if(.., |finding| self.has_happened(&finding.id))
+                .extract_if(.., |finding| self.is_harmful(&finding.id))
                 .collect();
             let budget = Budget {
                 total: self.budget.total.saturating_sub(start.elapsed()),
@@ -213,9 +222,9 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn has_happened(&self, id: &str) -> bool {
+    fn is_harmful(&self, id: &str) -> bool {
         let mut all = self.report.findings.iter();
-        all.any(|known| known.id == id && known.evidence >= Evidence::Confirmed)
+        all.any(|known| known.id == id && known.evidence == Evidence::Harmful)
     }
 
     fn analyse(&mut self, path: &Path) -> Result<Vec<Finding>> {
@@ -293,14 +302,15 @@ impl<'a> Job<'a> {
         // It may have happened in another trace's run.
         self.tally.reasons.retain(|(id, _)| !happened.contains(id));
         let tally = &self.tally;
+        let made = tally.forced.iter().filter(|id| happened.contains(id)).count();
         let suspected = self.suspected.map(|words| format!("; {words}")).unwrap_or_default();
         self.notes.analysed = Some(format!("{:.1} s{suspected}", self.analysed.as_secs_f64()));
         self.notes.forced = Some(format!(
             "{} findings in {} runs: {} happened, {} could not be made to happen",
             tally.forced.len(),
             tally.runs,
-            tally.happened,
-            tally.forced.len().saturating_sub(tally.happened)
+            made,
+            tally.forced.len() - made
         ));
         if self.report_args.all {
             let reasons = tally.reasons.iter().map(|(id, reason)| format!("{id}: {reason}"));

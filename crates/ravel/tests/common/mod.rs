@@ -124,13 +124,27 @@ fn javac(jdk: &Jdk, sources: &[PathBuf], release: u32, to: &Path) {
     );
 }
 
-/// Runs a command to its end; kills it, by its id, when it takes longer.
+/// Runs a command to its end with nothing on its standard input; kills it, by its id, when it takes longer.
 pub fn run(command: &mut Command, limit: Duration) -> Output {
+    run_with(command, None, limit)
+}
+
+/// The same with these bytes in a pipe.
+pub fn run_with_input(command: &mut Command, input: &[u8], limit: Duration) -> Output {
+    run_with(command, Some(input), limit)
+}
+
+fn run_with(command: &mut Command, input: Option<&[u8]>, limit: Duration) -> Output {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (out, err) = (dir.path().join("out"), dir.path().join("err"));
     let file = |path: &Path| std::fs::File::create(path).expect("a temporary file");
-    command.stdin(Stdio::null()).stdout(file(&out)).stderr(file(&err));
+    let stdin = input.map_or_else(Stdio::null, |_| Stdio::piped());
+    command.stdin(stdin).stdout(file(&out)).stderr(file(&err));
     let mut child = command.spawn().expect("the command starts");
+    if let (Some(input), Some(mut pipe)) = (input, child.stdin.take()) {
+        // A program need not read it.
+        let _ = std::io::Write::write_all(&mut pipe, input);
+    }
     let status = wait(&mut child, limit);
     Output {
         status,

@@ -8,7 +8,7 @@ use crate::block::{BlockKind, FILE_HEADER_LEN, FRAME_LEN, Frame, MAGIC, VERSION}
 use crate::columns::first_key;
 use crate::error::{TraceError, Warning};
 use crate::names::Names;
-use crate::run_info::{Footer, Header};
+use crate::run_info::{Footer, Header, StandardInput};
 
 /// One buffer block of a thread.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,9 @@ pub(crate) struct BlockRef {
 pub(crate) struct Index {
     pub header: Header,
     pub footer: Option<Footer>,
+    pub standard_input: Option<StandardInput>,
+    /// Where the last whole block ends.
+    pub end: u64,
     pub names: Names,
     pub objects: Objects,
     pub threads: FxHashMap<u32, Vec<BlockRef>>,
@@ -35,6 +38,8 @@ struct Walk<'a> {
     salvage: bool,
     header: Option<Header>,
     footer: Option<Footer>,
+    standard_input: Option<StandardInput>,
+    end: u64,
     tables: Tables,
     threads: FxHashMap<u32, Vec<BlockRef>>,
     records: u64,
@@ -50,6 +55,8 @@ pub(crate) fn read(input: &mut Input, unpacker: &mut Unpacker, salvage: bool) ->
         salvage,
         header: None,
         footer: None,
+        standard_input: None,
+        end: FILE_HEADER_LEN as u64,
         tables: Tables::default(),
         threads: FxHashMap::default(),
         records: 0,
@@ -68,6 +75,8 @@ pub(crate) fn read(input: &mut Input, unpacker: &mut Unpacker, salvage: bool) ->
     Ok(Index {
         header: walk.header.unwrap_or_default(),
         footer: walk.footer,
+        standard_input: walk.standard_input,
+        end: walk.end,
         names,
         objects,
         threads: walk.threads,
@@ -137,6 +146,7 @@ impl Walk<'_> {
                 self.damaged(offset, end - offset, what)?;
             }
             offset = end;
+            self.end = end;
         }
         Ok(())
     }
@@ -159,6 +169,10 @@ impl Walk<'_> {
             BlockKind::Footer => match Footer::decode(&self.payload) {
                 Some(footer) => self.footer = Some(footer),
                 None => return Ok(Err("the footer cannot be understood")),
+            },
+            BlockKind::Input => match StandardInput::decode(&self.payload) {
+                Some(input) => self.standard_input = Some(input),
+                None => return Ok(Err("the standard input cannot be understood")),
             },
             BlockKind::Table => {
                 if !self.tables.add(&self.payload) {

@@ -23,7 +23,7 @@ use crate::error::{TraceError, Warning};
 use crate::event::{Event, Op, Value};
 use crate::ids::{ObjectId, ThreadId};
 use crate::names::Names;
-use crate::run_info::{Footer, Header};
+use crate::run_info::{Footer, Header, StandardInput};
 use crate::source::{Source, SourceError};
 use index::{BlockRef, Index};
 use input::{Input, PayloadError, Unpacker};
@@ -61,6 +61,8 @@ pub struct Reader {
     salvage: bool,
     header: Header,
     footer: Option<Footer>,
+    standard_input: Option<StandardInput>,
+    end: u64,
     records: u64,
     warnings: Vec<Warning>,
     resolver: Resolver,
@@ -106,6 +108,8 @@ impl Reader {
         let Index {
             header,
             footer,
+            standard_input,
+            end,
             names,
             objects,
             threads,
@@ -144,6 +148,8 @@ impl Reader {
             salvage: options.salvage,
             header,
             footer,
+            standard_input,
+            end,
             records,
             warnings,
             resolver,
@@ -164,6 +170,16 @@ impl Reader {
     /// How the recording ended; none if it was cut short.
     pub fn footer(&self) -> Option<&Footer> {
         self.footer.as_ref()
+    }
+
+    /// What the program was given on its standard input; none if that is not known.
+    pub fn standard_input(&self) -> Option<&StandardInput> {
+        self.standard_input.as_ref()
+    }
+
+    /// Where the last whole block ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
     }
 
     /// What is worth saying. Complete once the last event has been read.
