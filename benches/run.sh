@@ -13,6 +13,8 @@ if [ -z "${RAVEL:-}" ]; then
 fi
 ravel=$RAVEL
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+cargo build --release -q -p ravel-trace --example throughput
+throughput=$target/release/examples/throughput
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . benches/measure.sh
@@ -21,8 +23,8 @@ mkdir "$work/classes"
 "${java}c" -d "$work/classes" --release 17 benches/programs/*.java
 echo "$("$java" -version 2>&1 | sed -n 2p), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg), median of $runs"
 echo
-echo "| program | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | events/s | MB | bytes/event | memory + MB | waited ms |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|"
+echo "| program | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | events/s | MB | bytes/event | read M/s | memory + MB | waited ms |"
+echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
 
 # row NAME COMMAND...
 row() {
@@ -33,10 +35,12 @@ row() {
         status=1
         return
     fi
-    awk -v n="$name" -v w="$wall" -v c="$cpu" -v wr="$wall_r" -v cr="$cpu_r" -v e="$events" -v b="$bytes" \
+    local read
+    read=$("$throughput" "$work"/t*.ravel | sed 's/.* read at \([0-9.]*\) M.*/\1/' | sort -n | head -1)
+    awk -v n="$name" -v r="$read" -v w="$wall" -v c="$cpu" -v wr="$wall_r" -v cr="$cpu_r" -v e="$events" -v b="$bytes" \
         -v m="$rss" -v mr="$rss_r" -v bp="$waited" 'BEGIN {
-        printf "| %s | %.2f, %.2f | %.2f, %.2f | %.2f | %.2f | %d | %.1f M | %.1f | %.2f | %d | %d |\n",
-            n, w, c, wr, cr, wr / w, cr / c, e, e / wr / 1e6, b / 1e6, (e ? b / e : 0), (mr - m) / 1024, bp }'
+        printf "| %s | %.2f, %.2f | %.2f, %.2f | %.2f | %.2f | %d | %.1f M | %.1f | %.2f | %s | %d | %d |\n",
+            n, w, c, wr, cr, wr / w, cr / c, e, e / wr / 1e6, b / 1e6, (e ? b / e : 0), r, (mr - m) / 1024, bp }'
     echo "$wall $wall_r $cpu $cpu_r $bytes $events" >>"$work/all"
 }
 
@@ -58,7 +62,7 @@ if [ -z "${NO_READING:-}" ]; then
     echo
     echo "Reading and writing traces (generated records, one core):"
     echo '```'
-    cargo run --release -q -p ravel-trace --example throughput
+    "$throughput"
     echo '```'
     if [ -f crates/analysis/examples/throughput.rs ]; then
         echo "Analyses (generated traces, one core):"
