@@ -695,3 +695,17 @@ fn locks_nested_and_fields_of_one_object_share_a_lockset_by_object() {
     let outcome = Engine::new(&settings, vec![Box::new(by_object)]).run(&mut trace);
     assert_eq!(outcome.reports.len(), 1);
 }
+
+#[test]
+fn a_unit_that_touches_nothing_does_not_disturb_the_threads_after_it() {
+    // Thread 2 ends a unit before any access of its own, and before thread 1 has made one.
+    let text = "
+        t0    | t1    | t2
+        w x
+              |       | acq l
+              |       | rel l
+              |       | w x
+              | w x
+    ";
+    assert!(reports(text, &["serializability"]).is_empty());
+}

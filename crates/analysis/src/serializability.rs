@@ -284,8 +284,9 @@ impl Graph {
 
     /// The unit of a thread ends, if it is the one at hand.
     fn end(&mut self, thread: ThreadId, unit: UnitId) {
-        let lane = self.lane(thread);
-        if let Some(node) = self.lanes[lane as usize].nodes.back_mut()
+        // A thread without a lane has touched nothing yet, and gets its lane in its turn.
+        if let Some(lane) = self.lanes.iter_mut().find(|l| l.thread == thread)
+            && let Some(node) = lane.nodes.back_mut()
             && node.owner.is_some_and(|o| o.unit == unit)
         {
             node.ended = true;
