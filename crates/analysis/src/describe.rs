@@ -4,9 +4,10 @@
 use crate::engine::State;
 use crate::finding::{EventRef, Rule, Step, UnitRef};
 use crate::raw::{RawStep, StepKind};
+use crate::readable;
 use crate::sets::location_name;
 use crate::units::Owner;
-use ravel_trace::{MethodId, Names, SiteId, ThreadId};
+use ravel_trace::{LockId, MethodId, Names, SiteId, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// Names things of one trace.
@@ -198,7 +199,8 @@ fn op(kind: StepKind) -> &'static str {
     }
 }
 
-fn thread_names(names: &Names) -> Vec<String> {
+/// What the threads of a trace are called: `worker`, and where a name repeats `worker#2`.
+pub fn thread_names(names: &Names) -> Vec<String> {
     let mut seen: FxHashMap<&str, u32> = FxHashMap::default();
     let name = |(i, t): (usize, &'_ ravel_trace::names::Thread)| {
         if t.name.is_empty() {
@@ -219,17 +221,89 @@ fn thread_names(names: &Names) -> Vec<String> {
     result
 }
 
-/// `shop.Stock.count()I` as `Stock.count`.
+/// `shop.Stock.count()I` as `Stock.count`, as people wrote it.
 fn brief(method: &str) -> String {
     let name = method.split('(').next().unwrap_or(method);
-    let mut parts: Vec<&str> = name.rsplit('.').take(2).collect();
-    parts.reverse();
-    parts.join(".")
+    match name.rsplit_once('.') {
+        Some((class, member)) => readable::method(class, member),
+        None => name.to_owned(),
+    }
+}
+
+/// `shop.Stock.items` as `Stock.items`; what is no name of a field is left alone.
+fn brief_variable(variable: &str) -> String {
+    if let Some((array, class)) = variable.split_once(" in ") {
+        return format!("{array} in {}", readable::class(class));
+    }
+    match variable.rsplit_once('.') {
+        Some((class, field)) if !field.is_empty() && !variable.contains(' ') => {
+            format!("{}.{}", readable::class(class), readable::member(field))
+        }
+        _ => variable.to_owned(),
+    }
+}
+
+/// Different locks of one name within a finding get numbers, `shop.Account@1` and `shop.Account@2`, so that nobody takes
+/// them for one.
+pub fn tell_locks_apart(names: &Names, state: &State, raw: &[RawStep], steps: &mut [Step]) {
+    let mut seen: Vec<(&str, LockId)> = Vec::new();
+    let held = |step: &RawStep| -> Vec<LockId> {
+        let held = state.locksets.locks(step.point.locks).iter().map(|h| h.lock);
+        held.collect()
+    };
+    for step in raw {
+        for lock in step.lock.into_iter().chain(held(step)) {
+            let entry = (names.lock(lock).name.as_str(), lock);
+            if !seen.contains(&entry) {
+                seen.push(entry);
+            }
+        }
+    }
+    let told = |lock: LockId| {
+        let name = names.lock(lock).name.as_str();
+        let same: Vec<LockId> = seen.iter().filter(|(n, _)| *n == name).map(|(_, l)| *l).collect();
+        match same.iter().position(|l| *l == lock) {
+            Some(at) if same.len() > 1 => format!("{name}@{}", at + 1),
+            _ => name.to_owned(),
+        }
+    };
+    for (step, raw) in steps.iter_mut().zip(raw) {
+        if let Some(lock) = raw.lock {
+            step.variable = told(lock);
+        }
+        step.locks = held(raw).into_iter().map(told).collect();
+    }
+}
+
+/// A step inside the JDK as its caller sees it: what the program did there, at the place where it called. None for a step
+/// in the program's own code, and where no caller is known.
+pub fn seen_by_caller(step: &Step) -> Option<Step> {
+    let is_library = |class: &str| ["java.", "javax.", "jdk.", "sun."].iter().any(|p| class.starts_with(p));
+    if !is_library(&step.class) {
+        return None;
+    }
+    let at = step.stack.iter().position(|frame| !is_library(frame))?;
+    let (name, place) = step.stack[at].strip_suffix(')')?.split_once(" (")?;
+    let (class, method) = name.rsplit_once('.')?;
+    let (file, line) = place.split_once(':').unwrap_or((place, "0"));
+    Some(Step {
+        class: class.to_owned(),
+        method: method.to_owned(),
+        file: file.to_owned(),
+        line: line.parse().ok()?,
+        stack: step.stack[at..].to_vec(),
+        ..step.clone()
+    })
 }
 
 /// What can happen, in one sentence.
 pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Step]) -> String {
     let what = listed(variables);
+    let steps: Vec<Step> = steps
+        .iter()
+        .map(|step| seen_by_caller(step).unwrap_or_else(|| step.clone()))
+        .collect();
+    let steps = steps.as_slice();
     let place = |s: &Step| match (s.method.is_empty(), s.line) {
         (true, _) => format!("thread {}", s.thread),
         (false, 0) => brief(&format!("{}.{}", s.class, s.method)),
@@ -269,6 +343,8 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Ste
             format!("{unit} interleaves with other threads in a way that no order of whole steps gives ({what}).")
         }
         (Rule::LockOrder, _, _) => {
+            let locks: Vec<String> = variables.iter().map(|lock| readable::class(lock)).collect();
+            let what = listed(&locks);
             format!("Threads take {what} in different orders and can block each other for ever.")
         }
         _ => format!("{what} is accessed without a consistent rule."),
@@ -299,7 +375,8 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef]) -> String {
 }
 
 fn listed(names: &[String]) -> String {
-    match names {
+    let names: Vec<String> = names.iter().map(|name| brief_variable(name)).collect();
+    match names.as_slice() {
         [] => "shared state".to_owned(),
         [one] => one.clone(),
         [init @ .., last] => format!("{} and {last}", init.join(", ")),

@@ -3,6 +3,8 @@
 use ravel_trace::{LocationId, LockId, ThreadId};
 use serde::{Deserialize, Serialize};
 
+pub use crate::timeline::{Lane, Recording};
+
 /// The kind of bug.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -243,4 +245,7 @@ pub struct Report {
     pub summary: Summary,
     /// The bugs, worst first.
     pub findings: Vec<Finding>,
+    /// What was recorded, one entry for each JVM; empty for what was found without a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recordings: Vec<Recording>,
 }

@@ -14,11 +14,13 @@ pub mod order;
 pub mod patterns;
 pub mod race;
 pub mod raw;
+pub mod readable;
 pub mod reduction;
 pub mod registry;
 pub mod serializability;
 pub mod sets;
 pub mod stacks;
+pub mod timeline;
 pub mod transaction;
 pub mod units;
 

@@ -6,7 +6,7 @@
 //! interrupted. Fingerprints are made of those same names (never of lines, ids, threads or counts), so that a bug keeps its
 //! id from run to run and when other code changes.
 
-use crate::describe::{Describer, help, message};
+use crate::describe::{Describer, help, message, tell_locks_apart};
 use crate::engine::State;
 use crate::finding::{Candidate, EventRef, Finding, Rule, UnitKind, UnitSpan};
 use crate::raw::{RawReport, RawStep};
@@ -236,6 +236,8 @@ fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec
             .for_each(|s| push_new(&mut own, s.variable.clone()));
         own
     };
+    let mut steps = steps;
+    tell_locks_apart(describer.names(), state, &first.steps, &mut steps);
     Finding {
         id: fingerprint(key.parts()),
         rule: first.rule,

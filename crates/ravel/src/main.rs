@@ -7,18 +7,33 @@ mod forcing;
 mod input;
 mod interrupt;
 mod java;
+mod progress;
 mod proof;
 mod recording;
 mod suspects;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+
+/// What a reader of `ravel --help` needs next.
+const AFTER: &str = "\
+First steps:
+  ravel demo                       see what it does, on a built-in program
+  ravel run -- java -cp classes Main
+                                   the whole job on yours
+  ravel explain                    what the words in a report mean
+
+Exit codes: 0 nothing shown, 1 something shown, 2 usage or input error,
+3 nothing was observed.";
 
 /// Finds the concurrency bugs of JVM programs and proves them.
 #[derive(Parser, Debug)]
-#[command(name = "ravel", version, arg_required_else_help = true)]
+#[command(name = "ravel", version, arg_required_else_help = true, after_help = AFTER)]
 struct Cli {
+    /// Show no progress; it is shown on terminals only, and only for what takes longer than a second
+    #[arg(short, long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -49,13 +64,21 @@ enum Command {
     Doctor(commands::doctor::Args),
     /// The whole job on a built-in buggy program.
     Demo(commands::demo::Args),
+    /// Print the completions for a shell.
+    Completions(commands::generated::CompletionsArgs),
+    /// Print the manual page of ravel or of one of its commands.
+    Man(commands::generated::ManArgs),
     /// End programs that are left when Ravel is gone; Ravel starts it for itself.
     #[command(hide = true)]
     Guard(commands::guard::Args),
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::parse();
+    if cli.quiet {
+        progress::be_quiet();
+    }
+    let result = match cli.command {
         Command::Run(args) => commands::run::run(args),
         Command::Record(args) => commands::record::run(args),
         Command::Check(args) => commands::check::run(args),
@@ -69,6 +92,8 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Demo(args) => commands::demo::run(args),
         Command::Guard(args) => commands::guard::run(args),
+        Command::Completions(args) => commands::generated::completions(&args, Cli::command()),
+        Command::Man(args) => commands::generated::man(&args, Cli::command()),
     };
     result.unwrap_or_else(|error| {
         eprintln!("ravel: {error:#}");

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::forcing::{Forced, Program};
 use crate::interrupt;
+use crate::progress::Forcing;
 
 /// Occurrences of one finding that are tried before it is given up.
 const MOST_CANDIDATES: usize = 3;
@@ -90,7 +91,7 @@ pub fn prove(
     trace: &Path,
     findings: &mut [Finding],
     budget: Budget,
-    progress: &(dyn Fn(&str) + Sync),
+    progress: &(dyn Fn(Forcing<'_>) + Sync),
 ) -> Result<Tally> {
     interrupt::listen();
     let deadline = Instant::now() + budget.total;
@@ -119,6 +120,7 @@ pub fn prove(
             };
             let outcome = prover.attempt(&mut finding, progress);
             finding.shown = is_shown(&finding);
+            progress(Forcing::Ended(&finding));
             let result = outcome.map(|()| prover.tally);
             *results[turn].lock().unwrap_or_else(PoisonError::into_inner) = Some((finding, result));
         }
@@ -176,7 +178,7 @@ fn is_shown(finding: &Finding) -> bool {
 
 impl Prover<'_> {
     /// Forces a finding, if there is time for it.
-    fn attempt(&mut self, finding: &mut Finding, progress: &(dyn Fn(&str) + Sync)) -> Result<()> {
+    fn attempt(&mut self, finding: &mut Finding, progress: &(dyn Fn(Forcing<'_>) + Sync)) -> Result<()> {
         if interrupt::requested() {
             self.give_up(finding, "it was not tried: interrupted");
             return Ok(());
@@ -185,7 +187,7 @@ impl Prover<'_> {
             self.give_up(finding, "it was not tried: the time was used up (--budget)");
             return Ok(());
         }
-        progress(&format!("forcing {} {}", finding.id, finding.variables.join(", ")));
+        progress(Forcing::Begins(finding));
         self.finding(finding)
     }
 

@@ -1,5 +1,6 @@
 //! Runs a command with the agent in every JVM that it starts, and gathers the traces.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -11,12 +12,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use ravel_agent::options::Options;
+use ravel_trace::growth::Growth;
 use ravel_trace::reader::{ReadOptions, Reader};
 use ravel_trace::{Op, Source, StandardInput};
 
 use crate::agent_library;
 use crate::family::Family;
 use crate::input::Input;
+use crate::progress::{Progress, round, size};
 
 /// What came of a command.
 pub struct Recording {
@@ -32,6 +35,8 @@ pub struct Recording {
     pub input: Option<StandardInput>,
     /// After which time Ravel ended the command, if it did.
     pub ended: Option<Duration>,
+    /// Whether the user asked to stop.
+    pub stopped: bool,
 }
 
 /// How a command that is recorded is started and ended.
@@ -108,7 +113,7 @@ pub fn record(command: &[String], output: &Path, mut options: Options, start: &S
     options.out = with_process_id(&output);
     options.command = command.to_vec();
     options.status = Some(status_file.path().to_path_buf());
-    let (status, ended) = run(command, &library, options.clone(), start)?;
+    let (status, ended, stopped) = run(command, &library, options.clone(), start)?;
     fresh_line();
 
     let mut lines: Vec<String> = fs::read_to_string(status_file.path())
@@ -124,6 +129,7 @@ pub fn record(command: &[String], output: &Path, mut options: Options, start: &S
         interrupted: 0,
         input: start.input.kept(),
         ended,
+        stopped,
     };
     let closed: Vec<PathBuf> = lines
         .iter()
@@ -154,6 +160,14 @@ pub fn record(command: &[String], output: &Path, mut options: Options, start: &S
         }
     }
     Ok(recording)
+}
+
+/// The option with which a JVM that somebody else starts records itself: a trace per process.
+pub fn jvm_option(output: &Path, mut options: Options) -> Result<String> {
+    let output = std::path::absolute(output).context("the output path")?;
+    options.out = with_process_id(&output);
+    let library = agent_library::unpack()?;
+    Ok(format!("-agentpath:{}={}", library.display(), options.encode()))
 }
 
 /// `t.ravel` is `t-%p.ravel` while it is written.
@@ -199,6 +213,22 @@ fn started_here(path: &Path) -> bool {
     }
 }
 
+/// The traces of a recording that goes on.
+#[derive(Default)]
+struct Growing(HashMap<PathBuf, Growth>);
+
+impl Growing {
+    /// Events and bytes so far.
+    fn look(&mut self, pattern: &Path) -> (u64, u64) {
+        for path in unclosed(pattern, &[]) {
+            // A file that is gone counts with what was seen of it.
+            let _ = self.0.entry(path.clone()).or_default().look(&path);
+        }
+        let all = || self.0.values();
+        (all().map(|g| g.records).sum(), all().map(|g| g.bytes).sum())
+    }
+}
+
 fn take(recording: &mut Recording, path: &Path, error: &str) {
     match look(path) {
         Ok((trace, application)) if application > 0 && trace.events > 0 => {
@@ -232,8 +262,12 @@ fn look(path: &Path) -> Result<(RecordedTrace, u64)> {
     let (mut events, mut seen) = (0, Vec::<bool>::new());
     let mut touched: Vec<u64> = Vec::new();
     let mut shared = 0;
+    let progress = Progress::new();
     while let Some(event) = reader.next_event()? {
         events += 1;
+        if events % (1 << 16) == 0 {
+            progress.say(|| format!("reading {}: {} events", path.display(), round(events)));
+        }
         let thread = event.thread.index();
         if !matches!(event.op, Op::Begin | Op::End { .. }) {
             if seen.len() <= thread {
@@ -304,12 +338,13 @@ fn look(path: &Path) -> Result<(RecordedTrace, u64)> {
 }
 
 /// Starts the command with the agent and waits for it. Ctrl-C reaches it through the terminal; Ravel waits and reports.
+/// Says how the command ended, after which time Ravel ended it if it did, and whether the user asked to stop.
 fn run(
     command: &[String],
     library: &Path,
     mut options: Options,
     start: &Start,
-) -> Result<(ExitStatus, Option<Duration>)> {
+) -> Result<(ExitStatus, Option<Duration>, bool)> {
     let (program, arguments) = command.split_first().context("no command: put it after --")?;
     let scratch = tempfile::tempdir().context("a temporary directory")?;
     let mut child = Command::new(program);
@@ -338,6 +373,8 @@ fn run(
     let _feeding = start.input.feed(&mut child);
     let began = Instant::now();
     let (mut asked, mut ended) = (false, None);
+    let mut growing = Growing::default();
+    let progress = Progress::below_output();
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -346,6 +383,7 @@ fn run(
             if asked {
                 family.end();
             } else {
+                eprintln!("ravel: interrupted; waiting for the program to end (again to end it by force)");
                 // A signal to Ravel alone goes on to the program, as it would without Ravel.
                 family.ask();
                 asked = true;
@@ -359,12 +397,20 @@ fn run(
                 family.end();
             }
         }
+        if progress.is_due() {
+            let (records, bytes) = growing.look(&options.out);
+            let seconds = progress.elapsed().as_secs_f64();
+            let rate = round((records as f64 / seconds) as u64);
+            let (records, bytes) = (round(records), size(bytes));
+            progress.say(|| format!("recording: {seconds:.0} s, {records} events ({rate} a second), {bytes}"));
+        }
         std::thread::sleep(Duration::from_millis(2));
     };
+    drop(progress);
     handlers.into_iter().for_each(|handler| {
         signal_hook::low_level::unregister(handler);
     });
-    Ok((status, ended))
+    Ok((status, ended, asked))
 }
 
 /// Whether a command is java itself, and nothing that starts it.

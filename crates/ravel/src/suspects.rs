@@ -56,7 +56,7 @@ fn fits(path: &Path, left: &mut u64) -> bool {
 
 /// The class path of a `java` command: what its options say, else what the variable CLASSPATH says. The working folder,
 /// which counts when neither says anything, is left out: it may be anything.
-fn class_path(header: &Header) -> Vec<PathBuf> {
+pub fn class_path(header: &Header) -> Vec<PathBuf> {
     let folder = Path::new(&header.directory);
     let environment = header.environment.iter().find(|(name, _)| name == "CLASSPATH");
     let mut written = environment.map(|(_, value)| value.clone());

@@ -197,6 +197,89 @@ fn help_and_version_go_to_standard_output() {
 }
 
 #[test]
+fn completions_and_manual_pages_come_from_the_definition() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = run(ravel().args(["completions", shell]), LIMIT);
+        assert!(output.status.success(), "{shell}: {}", text(&output.stderr));
+        for wanted in ["keep-unshared", "fail-on", "explain", "doctor"] {
+            assert_has(&text(&output.stdout), wanted);
+        }
+    }
+    assert_has(&ends_with(2, ravel().args(["completions", "bsh"])), "bash");
+    for (words, wanted) in [
+        (&["man"][..], "Finds the concurrency bugs"),
+        (&["man", "run"], "\\-\\-budget"),
+        (&["man", "trace", "dump"], "ravel\\-trace\\-dump"),
+    ] {
+        let output = run(ravel().args(words), LIMIT);
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        let page = text(&output.stdout);
+        assert!(page.contains(".TH ") && page.contains(".SH SYNOPSIS"), "{page}");
+        assert_has(&page, wanted);
+    }
+    assert_has(&ends_with(2, ravel().args(["man", "rnu"])), "did you mean `run`?");
+}
+
+#[test]
+fn a_jvm_that_somebody_else_starts_records_itself() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let jdk = tested_jdks().swap_remove(0);
+    let source = common::root().join("subjects/bugs/CounterLost.java");
+    common::compile_some(&jdk, &[source], directory.path());
+    let asked = run(
+        ravel()
+            .args(["record", "--print-option", "-o"])
+            .arg(directory.path().join("t.ravel")),
+        LIMIT,
+    );
+    assert!(asked.status.success(), "{}", text(&asked.stderr));
+    let option = text(&asked.stdout).trim().to_owned();
+    let mut java = std::process::Command::new(jdk.tool("java"));
+    java.arg(&option).arg("-cp").arg(directory.path()).arg("CounterLost");
+    let ran = run(&mut java, LIMIT);
+    assert!(ran.status.success(), "{option}: {}", text(&ran.stderr));
+    let written = std::fs::read_dir(directory.path()).expect("a directory").flatten();
+    let trace = written
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|e| e == "ravel"))
+        .expect("a trace");
+    let checked = run(ravel().arg("check").arg("--all").arg(&trace), LIMIT);
+    assert_has(&text(&checked.stdout), "CounterLost");
+    assert_has(
+        &ends_with(2, ravel().args(["record", "--print-option", "--", "true"])),
+        "--print-option",
+    );
+}
+
+#[test]
+fn every_command_and_option_says_what_it_is_for() {
+    fn look(words: &[String]) {
+        let output = run(ravel().args(words).arg("--help"), LIMIT);
+        assert!(output.status.success(), "{words:?}");
+        let help = text(&output.stdout);
+        let mut commands = false;
+        let mut lines = help.lines().peekable();
+        while let Some(line) = lines.next() {
+            commands = line == "Commands:" || commands && line.starts_with("  ");
+            let named =
+                line.trim_start().starts_with("--") || line.trim_start().starts_with('-') && line.contains(", --");
+            let alone = line.trim().split("  ").filter(|part| !part.is_empty()).count() == 1;
+            if named && alone {
+                let next = lines.peek().copied().unwrap_or_default();
+                assert!(next.starts_with("          "), "{words:?}: nothing about {line}");
+            }
+            if commands && line.starts_with("  ") {
+                let name = line.split_whitespace().next().unwrap_or_default().to_owned();
+                if name != "help" && !line.starts_with("   ") {
+                    look(&[words, &[name]].concat());
+                }
+            }
+        }
+    }
+    look(&[]);
+}
+
+#[test]
 fn files_that_are_no_traces_are_refused_by_name() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name);

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_analysis::finding::{Finding, Report, Rule, Step};
+use ravel_analysis::finding::{Evidence, Finding, Report, Rule, Step};
 use serde_json::{Value, json};
 
 use crate::{Options, text, words};
@@ -22,7 +22,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     let title = if report.program.is_empty() {
         "Ravel report".to_owned()
     } else {
-        format!("Ravel: {}", report.program)
+        format!("Ravel: {}", words::program(&report.program))
     };
     let summary: String = text::summary_rows(report, options)
         .iter()
@@ -83,30 +83,77 @@ fn data(report: &Report, options: &Options<'_>) -> Value {
     let findings: Vec<Value> = report
         .findings
         .iter()
-        .map(|f| finding(f, options, &mut lines))
+        .map(|f| finding(f, report, options, &mut lines))
         .collect();
     let sources: BTreeMap<&String, Vec<(u32, &String)>> = lines
         .iter()
         .map(|(path, lines)| (path, lines.iter().map(|(n, text)| (*n, text)).collect()))
         .collect();
-    json!({ "findings": findings, "sources": sources })
+    json!({ "findings": findings, "sources": sources, "recordings": report.recordings })
 }
 
-fn finding(finding: &Finding, options: &Options<'_>, lines: &mut BTreeMap<String, BTreeMap<u32, String>>) -> Value {
-    let units: Vec<String> = finding
-        .units
-        .iter()
-        .map(|u| {
-            format!(
-                "{} in {} ({})",
-                words::method(&u.method),
-                u.thread,
-                words::unit_kind(u.kind)
-            )
-        })
-        .collect();
-    let packages: BTreeSet<&str> = finding.steps.iter().map(|s| words::package(&s.class)).collect();
+/// An order of a finding's steps that a reader can step through.
+fn orders(finding: &Finding, report: &Report) -> Vec<Value> {
+    let told: Vec<usize> = (0..finding.steps.len()).collect();
+    let recorded = recorded_order(finding, report);
+    let is_recorded = |steps: &[usize]| recorded.as_deref() == Some(steps);
+    let as_recorded = |steps: &[usize]| if is_recorded(steps) { " (as recorded)" } else { "" };
+    let kind = match finding.evidence {
+        Evidence::Harmful | Evidence::Confirmed => "forced: ",
+        _ => "",
+    };
+    let heading = words::order_heading(finding);
+    let mut orders =
+        vec![json!({ "name": format!("{kind}{heading}{}", as_recorded(&told)), "steps": told, "broken": true })];
     let serial = matches!(finding.rule, Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable);
+    let mut known = is_recorded(&told);
+    if serial {
+        for threads in permutations(&words::threads(finding)) {
+            let of = |t: &&str| {
+                told.iter()
+                    .copied()
+                    .filter(|i| finding.steps[*i].thread == **t)
+                    .collect::<Vec<_>>()
+            };
+            let steps: Vec<usize> = threads.iter().flat_map(of).collect();
+            known |= is_recorded(&steps);
+            let name = format!("serial: {}{}", threads.join(", then "), as_recorded(&steps));
+            orders.push(json!({ "name": name, "steps": steps, "broken": false }));
+        }
+    }
+    if let Some(recorded) = recorded.filter(|_| !known) {
+        orders.insert(1, json!({ "name": "recorded", "steps": recorded, "broken": false }));
+    }
+    orders
+}
+
+/// The steps in the order in which they were recorded, if the report knows it.
+fn recorded_order(finding: &Finding, report: &Report) -> Option<Vec<usize>> {
+    let moments = report.recordings.iter().find_map(|r| r.moments.get(&finding.id))?;
+    let mut order: Vec<usize> = (0..finding.steps.len()).collect();
+    order.sort_by_key(|&i| moments.get(i));
+    (moments.len() == order.len()).then_some(order)
+}
+
+/// All orders of two or three threads; with more there are too many to look at.
+fn permutations<'t>(threads: &[&'t str]) -> Vec<Vec<&'t str>> {
+    match threads {
+        [a, b] => vec![vec![a, b], vec![b, a]],
+        [a, b, c] => [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]]
+            .map(|order| order.map(|t| *t).to_vec())
+            .to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+fn finding(
+    finding: &Finding,
+    report: &Report,
+    options: &Options<'_>,
+    lines: &mut BTreeMap<String, BTreeMap<u32, String>>,
+) -> Value {
+    let units = words::units(finding);
+    let packages: BTreeSet<&str> = finding.steps.iter().map(|s| words::package(&s.class)).collect();
     let steps: Vec<Value> = finding.steps.iter().map(|s| step(s, options, lines)).collect();
     json!({
         "id": finding.id,
@@ -121,13 +168,13 @@ fn finding(finding: &Finding, options: &Options<'_>, lines: &mut BTreeMap<String
         "patterns": finding.patterns,
         "analyses": finding.analyses,
         "variables": finding.variables,
+        "names": words::variables(finding),
         "units": units,
         "packages": packages,
         "threads": words::threads(finding),
         "outcome": finding.outcome.as_ref().map(words::outcome),
-        "heading": words::order_heading(finding),
+        "orders": orders(finding, report),
         "decisive": words::decisive(finding),
-        "serial": serial,
         "schedule": finding.schedule,
         "steps": steps,
     })
@@ -154,9 +201,10 @@ fn step(step: &Step, options: &Options<'_>, lines: &mut BTreeMap<String, BTreeMa
         "place": words::place(step),
         "path": source.map(|s| s.path.clone()),
         "line": step.line,
-        "locks": step.locks,
+        "locks": step.locks.iter().map(|l| words::lock_name(l)).collect::<Vec<_>>(),
+        "lock": words::lock_of(step).map(words::lock_name),
         "holding": words::holding(step),
-        "stack": step.stack,
+        "stack": step.stack.iter().map(|f| words::frame(f)).collect::<Vec<_>>(),
     })
 }
 
@@ -190,6 +238,7 @@ mod tests {
             program: "p </script><script>alert(1)</script> @data@".to_owned(),
             summary: ravel_analysis::finding::Summary::default(),
             findings: Vec::new(),
+            recordings: Vec::new(),
         };
         let sources = crate::SourceFinder::none();
         let page = render(&report, &Options::new(&sources));

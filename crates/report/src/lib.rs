@@ -86,6 +86,7 @@ pub fn render(report: &Report, format: Format, options: &Options<'_>) -> String 
         program: report.program.clone(),
         summary: report.summary,
         findings: report.findings.iter().map(words::told).collect(),
+        recordings: report.recordings.clone(),
     };
     match format {
         Format::Text | Format::Json => text::render(report, options),

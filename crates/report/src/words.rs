@@ -2,6 +2,7 @@
 //! way because all of them ask here.
 
 use ravel_analysis::finding::{Evidence, Finding, Outcome, Rule, Step, UnitKind};
+use ravel_analysis::readable;
 
 /// All rules, in the order in which pages and suites list them.
 pub const RULES: [Rule; 12] = [
@@ -104,21 +105,29 @@ pub fn package(class: &str) -> &str {
 
 /// `shop.Stock.items` as `items`, `int[] in shop.Stock` as `int[]`. The state of a class of the JDK keeps that class,
 /// `AtomicInteger.state`: its name alone would tell nothing.
-pub fn simple_variable(variable: &str) -> &str {
-    if let Some((array, _)) = variable.split_once(" in ") {
-        return array;
-    }
+pub fn simple_variable(variable: &str) -> String {
     if variable.starts_with("java.") || variable.starts_with("javax.") {
-        return short_name(variable);
+        return short_variable(variable);
     }
-    variable.rsplit('.').next().unwrap_or(variable)
+    readable::member(raw_variable(variable))
+}
+
+/// `shop.Stock.items` as `items`, as the class file has it.
+fn raw_variable(variable: &str) -> &str {
+    match variable.split_once(" in ") {
+        Some((array, _)) => array,
+        None => variable.rsplit('.').next().unwrap_or(variable),
+    }
 }
 
 /// `shop.Stock.items` as `Stock.items`, `int[] in shop.Stock` as `int[] in Stock`.
 pub fn short_variable(variable: &str) -> String {
-    match variable.split_once(" in ") {
-        Some((array, class)) => format!("{array} in {}", simple_class(class)),
-        None => short_name(variable).to_owned(),
+    if let Some((array, class)) = variable.split_once(" in ") {
+        return format!("{array} in {}", readable::class(class));
+    }
+    match variable.rsplit_once('.') {
+        Some((class, field)) => format!("{}.{}", readable::class(class), readable::member(field)),
+        None => readable::class(variable),
     }
 }
 
@@ -132,16 +141,20 @@ pub fn class_of_variable(variable: &str) -> Option<&str> {
 
 /// The word that stands for a variable in source code; none for array elements and the state of library objects.
 pub fn variable_word(variable: &str) -> Option<&str> {
-    let name = simple_variable(variable).split(['[', '{']).next()?;
-    let plain = !variable.contains(" in ") && !name.contains('.') && !name.is_empty();
-    plain.then_some(name)
+    if variable.starts_with("java.") || variable.starts_with("javax.") || variable.contains(" in ") {
+        return None;
+    }
+    let name = raw_variable(variable).split(['[', '{']).next()?;
+    // Scala's lazy values and private members have longer names in the class file.
+    let name = name.rsplit("$$").next()?.split("$lzy").next()?;
+    (!name.is_empty()).then_some(name)
 }
 
 /// `shop.Stock.take` as `Stock.take`.
-pub fn short_name(name: &str) -> &str {
-    match name.rmatch_indices('.').nth(1) {
-        Some((at, _)) => &name[at + 1..],
-        None => name,
+pub fn short_name(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((class, member)) => readable::method(class, member),
+        None => readable::member(name),
     }
 }
 
@@ -152,9 +165,21 @@ pub fn method(qualified: &str) -> String {
         None => (qualified, ""),
     };
     let short = short_name(name);
+    let (class, member) = name.rsplit_once('.').unwrap_or(("", name));
+    if !readable::has_own_parameters(class, member) {
+        return short;
+    }
     match parameters(descriptor) {
         Some(parameters) => format!("{short}({})", parameters.join(", ")),
         None => format!("{short}{descriptor}"),
+    }
+}
+
+/// A line of a stack, `shop.Stock.count (Stock.java:14)`, with the name as people wrote it.
+pub fn frame(frame: &str) -> String {
+    match frame.split_once(" (") {
+        Some((method, place)) => format!("{} ({place}", short_name(method)),
+        None => short_name(frame),
     }
 }
 
@@ -162,7 +187,7 @@ pub fn method(qualified: &str) -> String {
 pub fn step_method(step: &Step) -> String {
     match (step.class.is_empty(), step.method.is_empty()) {
         (true, _) => method(&step.method),
-        (false, true) => simple_class(&step.class).to_owned(),
+        (false, true) => readable::class(&step.class),
         (false, false) => method(&format!("{}.{}", step.class, step.method)),
     }
 }
@@ -188,9 +213,9 @@ fn parameters(descriptor: &str) -> Option<Vec<String>> {
         let (name, after) = match element.chars().next()? {
             'L' => {
                 let (class, after) = element[1..].split_once(';')?;
-                (class.rsplit('/').next().unwrap_or(class), after)
+                (readable::class(class.rsplit('/').next().unwrap_or(class)), after)
             }
-            primitive => (primitive_name(primitive)?, &element[1..]),
+            primitive => (primitive_name(primitive)?.to_owned(), &element[1..]),
         };
         parameters.push(format!("{name}{}", "[]".repeat(dimensions)));
         rest = after;
@@ -264,7 +289,7 @@ fn with_object(verb: &str, step: &Step) -> String {
 }
 
 /// The lock that a lock operation is about: named as its variable, else the newest of those held after an acquire.
-fn lock_of(step: &Step) -> Option<&str> {
+pub fn lock_of(step: &Step) -> Option<&str> {
     match step.op.as_str() {
         "acquire" | "block" | "release" if !step.variable.is_empty() => Some(&step.variable),
         "acquire" => step.locks.last().map(String::as_str),
@@ -272,9 +297,12 @@ fn lock_of(step: &Step) -> Option<&str> {
     }
 }
 
-/// `shop.Stock@3` as `Stock@3`.
-pub fn lock_name(lock: &str) -> &str {
-    simple_class(lock)
+/// `shop.Stock$Shelf@3` as `Stock.Shelf@3`.
+pub fn lock_name(lock: &str) -> String {
+    match lock.split_once('@') {
+        Some((class, number)) => format!("{}@{number}", readable::class(class)),
+        None => readable::class(lock),
+    }
 }
 
 /// The locks held beside the one that the step itself takes or gives up, as in `holding Stock, Log`; none if there are
@@ -288,7 +316,7 @@ pub fn holding(step: &Step) -> Option<String> {
     {
         names.remove(at);
     }
-    let names: Vec<&str> = names.into_iter().map(lock_name).collect();
+    let names: Vec<String> = names.into_iter().map(lock_name).collect();
     (!names.is_empty()).then(|| format!("holding {}", names.join(", ")))
 }
 
@@ -314,12 +342,12 @@ pub fn step_told(step: &Step) -> String {
 /// `Stock.java:14`, `Stock.java`, or the class if the file is not known; empty if nothing is.
 pub fn place(step: &Step) -> String {
     let name = if step.file.is_empty() {
-        simple_class(&step.class)
+        readable::class(&step.class)
     } else {
-        &step.file
+        step.file.clone()
     };
     match (name.is_empty(), step.line) {
-        (_, 0) => name.to_owned(),
+        (_, 0) => name,
         (true, line) => format!("line {line}"),
         (false, line) => format!("{name}:{line}"),
     }
@@ -367,10 +395,15 @@ pub fn order_heading(finding: &Finding) -> &'static str {
     }
 }
 
-/// The finding as it is told to people: in a circle of locks, the last acquire of each thread is the one that blocks.
+/// The finding as it is told to people: what happens inside the JDK where the program called it; in a circle of locks, the last acquire of each thread is the one that blocks.
 pub fn told(finding: &Finding) -> Finding {
     let mut told = finding.clone();
     told.candidates.clear();
+    for step in &mut told.steps {
+        if let Some(seen) = ravel_analysis::describe::seen_by_caller(step) {
+            *step = seen;
+        }
+    }
     if told.rule != Rule::LockOrder {
         return told;
     }
@@ -421,10 +454,65 @@ pub fn main_place(finding: &Finding) -> Option<&Step> {
         .or(finding.steps.first())
 }
 
-/// The variables of a finding, as in `Range.low, Range.high`.
+/// The variables of a finding, as in `Range.low, Range.high`; a class whose fields are named is not named itself.
 pub fn variables(finding: &Finding) -> String {
-    let short: Vec<String> = finding.variables.iter().map(|v| short_variable(v)).collect();
-    short.join(", ")
+    let all = &finding.variables;
+    let is_owner = |v: &String| {
+        all.iter()
+            .any(|o| o.strip_prefix(v.as_str()).is_some_and(|r| r.starts_with('.')))
+    };
+    let locks = finding.rule == Rule::LockOrder;
+    let short = all.iter().filter(|v| !is_owner(v)).map(|v| match locks {
+        true => lock_name(v),
+        false => short_variable(v),
+    });
+    short.collect::<Vec<_>>().join(", ")
+}
+
+/// What is expected to be one step, a line for each method: `Stock.take(int) in t1 and t2 (critical section)`.
+pub fn units(finding: &Finding) -> Vec<String> {
+    let mut known: Vec<(&str, Vec<&str>, Vec<UnitKind>)> = Vec::new();
+    for unit in &finding.units {
+        if !known.iter().any(|(method, ..)| *method == unit.method) {
+            known.push((&unit.method, Vec::new(), Vec::new()));
+        }
+        let Some((_, threads, kinds)) = known.iter_mut().find(|(method, ..)| *method == unit.method) else {
+            continue;
+        };
+        if !unit.thread.is_empty() && !threads.contains(&unit.thread.as_str()) {
+            threads.push(&unit.thread);
+        }
+        kinds.push(unit.kind);
+    }
+    let line = |(name, threads, kinds): (&str, Vec<&str>, Vec<UnitKind>)| {
+        let within = match threads.as_slice() {
+            [] => String::new(),
+            [init @ .., last] if !init.is_empty() => format!(" in {} and {last}", init.join(", ")),
+            [one, ..] => format!(" in {one}"),
+        };
+        // The surest reason to call it one step is reason enough.
+        let kind = SURENESS.into_iter().find(|kind| kinds.contains(kind));
+        let kind = kind.map(|kind| format!(" ({})", unit_kind(kind))).unwrap_or_default();
+        format!("{}{within}{kind}", method(name))
+    };
+    known.into_iter().map(line).collect()
+}
+
+/// Kinds of units, the surest first.
+const SURENESS: [UnitKind; 4] = [
+    UnitKind::Declared,
+    UnitKind::Section,
+    UnitKind::Compound,
+    UnitKind::Method,
+];
+
+/// A command for people: `java` for wherever the JVM lies.
+pub fn program(command: &str) -> String {
+    let (first, rest) = command.split_once(' ').unwrap_or((command, ""));
+    match first.rsplit_once('/') {
+        Some((_, name @ ("java" | "java.exe"))) => format!("{name} {rest}").trim_end().to_owned(),
+        _ => command.to_owned(),
+    }
 }
 
 /// How a forced run ended, as in `uncaught exception in t1: java.lang.Exception`.
@@ -468,9 +556,23 @@ mod tests {
         assert_eq!(method("shop.Stock.take(I)Z"), "Stock.take(int)");
         assert_eq!(
             method("shop.Stock$1.put([[JLjava/util/Map$Entry;D)V"),
-            "Stock$1.put(long[][], Map$Entry, double)"
+            "Stock$1.put(long[][], Map.Entry, double)"
         );
         assert_eq!(method("Main.run()V"), "Main.run()");
+    }
+
+    #[test]
+    fn what_happens_in_the_jdk_is_told_where_it_was_called() {
+        let text = r#"{"thread": "t", "op": "write", "variable": "java.util.HashMap$Node.value", "class": "java.util.HashMap",
+            "method": "putVal()V", "file": "HashMap.java", "line": 654, "locks": [],
+            "stack": ["shop.Stock.remove (Stock.java:22)", "shop.Shop.sell (Shop.java:16)"]}"#;
+        let step: Step = serde_json::from_str(text).expect("a step");
+        let seen = ravel_analysis::describe::seen_by_caller(&step).expect("a caller");
+        assert_eq!(
+            step_told(&seen),
+            "t writes HashMap.Node.value at Stock.java:22 in Stock.remove, no lock held"
+        );
+        assert_eq!(ravel_analysis::describe::seen_by_caller(&seen), None);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 
 mod common;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use ravel_analysis::finding::{Lane, Recording};
 use ravel_report::{Format, Options, render};
 use serde_json::Value;
 
@@ -20,7 +22,11 @@ fn chromium() -> Option<PathBuf> {
         .flat_map(|dir| names.map(|n| dir.join(n)))
         .find(|p| p.is_file());
     if found.is_none() {
-        println!("skipped: no Chromium in PATH");
+        // Straight to the stream: what a passing test prints is not shown.
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: no Chromium in PATH, the HTML report was not tried in a browser"
+        );
     }
     found
 }
@@ -127,16 +133,18 @@ fn a_reader_can_open_step_and_filter() {
         row.querySelector('.next').click(); row.querySelector('.next').click();
         seen.step3 = said();
         seen.line = row.querySelector('.source tr.now td.n').textContent;
-        seen.arrows = [...row.querySelectorAll('svg g:not(.step) text')].map((t) => t.textContent);
+        seen.arrows = [...row.querySelectorAll('svg g.edge text')].map((t) => t.textContent);
         seen.locks = row.querySelectorAll('svg .lock').length;
-        const order = row.querySelector('.order');
-        seen.orders = [...order.options].map((o) => o.textContent);
-        order.value = '1'; order.dispatchEvent(new Event('change'));
+        const orders = [...row.querySelectorAll('.orders label')];
+        seen.orders = orders.map((o) => o.textContent.trim());
+        seen.end = row.querySelector('svg .end').textContent;
+        orders[1].querySelector('input').click();
         seen.serial = row.querySelector('svg').getAttribute('aria-label');
+        seen.serialEnd = row.querySelector('svg .end').textContent;
         seen.decisive = row.querySelectorAll('svg .decisive').length;
         seen.stacks = row.querySelectorAll('ol.steps details').length;
         seen.replay = row.querySelector('.command code').textContent;
-        seen.unnamed = [...row.querySelectorAll('input, select, button')].filter((n) => !n.getAttribute('aria-label') && !n.textContent).length;
+        seen.unnamed = [...row.querySelectorAll('input, select, button')].filter((n) => !n.getAttribute('aria-label') && !n.textContent && !n.closest('label')).length;
         return seen;
         "#,
     );
@@ -184,8 +192,17 @@ fn a_reader_can_open_step_and_filter() {
     assert_eq!(seen["locks"], 3, "t1 gave the lock up while t2 had it");
     assert_eq!(
         seen["orders"],
-        serde_json::json!(["the order that breaks it", "serial: t1, then t2", "serial: t2, then t1"])
+        serde_json::json!([
+            "forced: the order that breaks it",
+            "serial: t1, then t2",
+            "serial: t2, then t1"
+        ])
     );
+    assert!(
+        seen["end"].as_str().expect("an end").contains("uncaught exception"),
+        "{seen}"
+    );
+    assert_eq!(seen["serialEnd"], "✔ no serial order ends like the forced one");
     assert!(
         seen["serial"]
             .as_str()
@@ -207,8 +224,8 @@ fn a_deadlock_shows_who_waits_for_whom() {
         &chromium,
         &page,
         "const row = document.querySelector('.finding'); row.dispatchEvent(new Event('toggle'));\
-         return { open: row.open, arrows: [...row.querySelectorAll('svg g:not(.step) text')].map((t) => t.textContent),\
-           locks: row.querySelectorAll('svg .lock').length, orders: row.querySelectorAll('.order').length,\
+         return { open: row.open, arrows: [...row.querySelectorAll('svg g.edge text')].map((t) => t.textContent),\
+           locks: row.querySelectorAll('svg .lock').length, orders: row.querySelectorAll('.orders').length,\
            held: document.querySelector('.check').checkVisibility() };",
     );
     assert_eq!(seen["open"], true, "the only finding is open");
@@ -222,6 +239,78 @@ fn a_deadlock_shows_who_waits_for_whom() {
         seen["held"], false,
         "nothing is held back, so nothing offers to show it"
     );
+}
+
+#[test]
+fn the_recording_is_drawn_and_leads_to_the_findings() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let mut report = common::report("atomicity");
+    let finding = &report.findings[0];
+    let (id, steps) = (finding.id.clone(), finding.steps.len() as u64);
+    // Recorded with t2 first, then t1: an order that is neither the broken one nor, as told, t1 first.
+    let of = |thread: &str| {
+        (0..steps)
+            .filter(|i| finding.steps[*i as usize].thread == thread)
+            .collect::<Vec<u64>>()
+    };
+    let mut moments = vec![0; steps as usize];
+    for (at, step) in of("t2").into_iter().chain(of("t1")).enumerate() {
+        moments[step as usize] = 10 * at as u64;
+    }
+    let lane = |thread: &str, cells: &[u64]| Lane {
+        thread: thread.to_owned(),
+        cells: cells.to_vec(),
+    };
+    report.recordings = vec![Recording {
+        trace: "t.ravel".to_owned(),
+        events: 60,
+        cell: 20,
+        lanes: vec![
+            lane("main", &[10, 0, 5]),
+            lane("t1", &[0, 10, 15]),
+            lane("t2", &[10, 10, 0]),
+        ],
+        more_threads: 3,
+        moments: [(id, moments)].into(),
+    }];
+    let page = render(&report, Format::Html, &Options::new(&sources));
+    let seen = drive(
+        &chromium,
+        &page,
+        r#"
+        const row = document.querySelector('.finding'); row.dispatchEvent(new Event('toggle'));
+        const marks = [...document.querySelectorAll('.mark')];
+        return {
+          visible: document.querySelector('#timeline').checkVisibility(),
+          names: [...document.querySelectorAll('.threads .name')].map((n) => n.textContent),
+          bars: [...document.querySelectorAll('.track path')].map((p) => (p.getAttribute('d').match(/M/g) || []).length),
+          marks: marks.map((m) => m.textContent), to: marks[0].getAttribute('href').slice(1) === row.id,
+          on: marks.every((m) => m.classList.contains('on')),
+          inside: marks.every((m) => parseFloat(m.style.left) > 0 && parseFloat(m.style.left) < 100),
+          note: document.querySelector('.recording p').textContent,
+          orders: [...row.querySelectorAll('.orders label')].map((o) => o.textContent.trim()),
+        };
+        "#,
+    );
+    assert_eq!(seen["visible"], true);
+    assert_eq!(seen["names"], serde_json::json!(["main", "t1", "t2"]));
+    assert_eq!(
+        seen["bars"],
+        serde_json::json!([2, 2, 2]),
+        "a bar where there are events"
+    );
+    assert_eq!(seen["marks"].as_array().map(Vec::len), Some(steps as usize));
+    assert_eq!(
+        (&seen["to"], &seen["on"], &seen["inside"]),
+        (&Value::Bool(true), &Value::Bool(true), &Value::Bool(true))
+    );
+    assert!(
+        seen["note"].as_str().expect("a note").contains("3 more threads"),
+        "{seen}"
+    );
+    let orders = seen["orders"].to_string();
+    assert!(orders.contains("serial: t2, then t1 (as recorded)"), "{orders}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod columns;
 pub mod definition;
 pub mod error;
 pub mod event;
+pub mod growth;
 pub mod ids;
 pub mod memory;
 pub mod names;

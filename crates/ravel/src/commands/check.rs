@@ -6,14 +6,21 @@ use std::time::Instant;
 
 use ravel_analysis::analyse::{Analysed, analyse, combine, is_replayable};
 use ravel_analysis::engine::Analysis;
-use ravel_analysis::finding::{ClassCounts, Report, Summary, UnitKind};
+use ravel_analysis::finding::{ClassCounts, Recording, Report, Summary, UnitKind};
 use ravel_analysis::registry;
+use ravel_analysis::timeline::Watched;
 use ravel_analysis::units::UnitSettings;
-use ravel_report::Notes;
 use ravel_report::config::Config;
-use ravel_trace::{Footer, ReadOptions, Reader};
+use ravel_report::{Notes, words};
+use ravel_trace::{Footer, ReadOptions, Reader, Source, SourceError};
 
 use super::report::ReportArgs;
+use crate::interrupt;
+use crate::progress::{Progress, round};
+use crate::suspects::class_path;
+
+/// How finely a report draws the recording.
+const TIMELINE_CELLS: usize = 120;
 
 /// The arguments of `ravel check`.
 #[derive(clap::Args, Debug)]
@@ -62,6 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         warnings,
         count,
         whole,
+        class_path,
     } = all;
     let analysed = format!("{count} analyses in {:.1} s", start.elapsed().as_secs_f64());
     let notes = Notes {
@@ -69,8 +77,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         warnings,
         ..Notes::default()
     };
+    let mut report = report;
+    for recording in &mut report.recordings {
+        recording.keep_only(&report.findings);
+    }
     let nothing = report.summary.events == 0;
-    let code = args.report.emit(report, &config, notes, Vec::new())?;
+    let code = args.report.emit(report, &config, notes, class_path)?;
     Ok(match (whole, nothing) {
         (false, _) => ExitCode::from(2),
         (true, true) => ExitCode::from(3),
@@ -93,6 +105,8 @@ struct Checked {
     count: usize,
     /// Whether every trace was read to its end.
     whole: bool,
+    /// Where classes lay, and with them perhaps their sources.
+    class_path: Vec<PathBuf>,
 }
 
 impl Default for Checked {
@@ -102,12 +116,14 @@ impl Default for Checked {
             program: String::new(),
             summary: Summary::default(),
             findings: Vec::new(),
+            recordings: Vec::new(),
         };
         Checked {
             report,
             warnings: Vec::new(),
             count: 0,
             whole: true,
+            class_path: Vec::new(),
         }
     }
 }
@@ -120,18 +136,26 @@ impl Checked {
         analyses: Vec<Box<dyn Analysis>>,
         salvage: bool,
     ) -> anyhow::Result<()> {
-        let name = trace.display().to_string();
+        let name = seen_from_here(trace);
         let mut reader = Reader::open(trace, ReadOptions { salvage })?;
+        let (analysed, mut recording) = watched(&name, &mut reader, settings, analyses);
         let Analysed {
             mut findings,
             events,
             threads,
             error,
-        } = analyse(&mut reader, settings, analyses);
+        } = analysed;
         for finding in findings.iter_mut().filter(|f| is_replayable(f)) {
-            finding.replay = format!("ravel replay {name} {}", finding.id);
+            finding.replay = replay_command(&name, &finding.id);
         }
+        recording.note(&findings);
+        self.report.recordings.push(recording);
         combine(&mut self.report.findings, findings);
+        for place in class_path(reader.header()) {
+            if !self.class_path.contains(&place) {
+                self.class_path.push(place);
+            }
+        }
         if self.report.program.is_empty() {
             self.report.program = reader.header().command.join(" ");
         }
@@ -148,6 +172,48 @@ impl Checked {
         }
         Ok(())
     }
+}
+
+/// A path as one would write it here: without the working folder, if it lies below.
+pub fn seen_from_here(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here).unwrap_or(path).display().to_string()
+}
+
+/// The command that forces a finding again, for a shell.
+pub fn replay_command(trace: &str, id: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !trace.is_empty() && trace.chars().all(plain) {
+        return format!("ravel replay {trace} {id}");
+    }
+    format!("ravel replay '{}' {id}", trace.replace('\'', r"'\''"))
+}
+
+/// Analyses a trace with progress and an ear for Ctrl-C, and notes when its threads were busy.
+pub fn watched(
+    name: &str,
+    reader: &mut Reader,
+    settings: &UnitSettings,
+    analyses: Vec<Box<dyn Analysis>>,
+) -> (Analysed, Recording) {
+    interrupt::listen();
+    let total = reader.records().max(1);
+    let progress = Progress::new();
+    let mut go_on = |seen: u64| {
+        progress.say(|| {
+            let percent = (seen * 100 / total).min(100);
+            format!("analysing {name}: {percent} % of {} events", round(total))
+        });
+        !interrupt::requested()
+    };
+    let mut source = Watched::new(reader, TIMELINE_CELLS, &mut go_on);
+    let mut analysed = analyse(&mut source, settings, analyses);
+    let recording = source.timeline().recording(name, source.names());
+    if source.stopped() && analysed.error.is_none() {
+        let events = words::count(analysed.events, "event");
+        analysed.error = Some(SourceError(format!("{name}: interrupted after {events}")));
+    }
+    (analysed, recording)
 }
 
 pub fn add_classes(counts: &mut ClassCounts, footer: Option<&Footer>) {

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use ravel_agent::options::Options;
 use ravel_report::config::Config;
 use ravel_report::words::count;
+use ravel_report::{Format, Output};
 
 use super::report::{ReportArgs, print};
 use super::run::Job;
@@ -23,6 +24,20 @@ const BUDGET: Budget = Budget {
 };
 
 const SOURCE: &str = include_str!("../../demo/shop/Shop.java");
+
+/// What is wrong in the program, and what repairs it.
+const BUGGY: &str = "\
+        int count = Math.min(wanted, tickets.left());
+        tickets.take(count);
+        return count;
+";
+const FIXED: &str = "\
+        synchronized (tickets) {
+            int count = Math.min(wanted, tickets.left());
+            tickets.take(count);
+            return count;
+        }
+";
 
 /// The arguments of `ravel demo`.
 #[derive(clap::Args, Debug)]
@@ -54,77 +69,132 @@ pub fn run(args: Args) -> Result<ExitCode> {
         }
         None => {
             temporary = tempfile::tempdir().context("a temporary directory")?;
-            temporary.path().to_path_buf()
+            // Nobody will look there afterwards: paths in the report are shorter seen from inside.
+            std::env::set_current_dir(temporary.path()).context("a temporary directory")?;
+            PathBuf::new()
         }
     };
+    let kept = args.keep.is_some();
     let demo = demo(&directory)?;
     if demo.recording.traces.is_empty() {
         super::record::report(&demo.recording);
         return Ok(ExitCode::from(3));
     }
-    next_steps(&demo, args.keep.is_some())?;
+    seen(&demo, kept)?;
     print("\n4. Working out what else could have happened, and making it happen:\n\n")?;
     let report = ReportArgs {
         source: vec![demo.sources.clone()],
+        out: if kept { vec![page(&directory)] } else { Vec::new() },
         ..ReportArgs::default()
     };
     let config = Config::default();
     let mut job = Job::new(&report, &config, BUDGET);
+    job.traces_vanish = !kept;
     job.traces(std::slice::from_ref(&demo.trace))?;
-    job.finish()
+    let code = job.finish()?;
+    corrected(&directory)?;
+    if kept {
+        print(&format!(
+            "\nThe same as a page for a browser: {}\n",
+            directory.join("report.html").display()
+        ))?;
+    }
+    print("\nNow yours: ravel run -- java -cp CLASSES MAIN (or mvn test, or a script that starts a JVM)\n")?;
+    Ok(code)
+}
+
+fn page(directory: &Path) -> Output {
+    Output {
+        format: Format::Html,
+        file: Some(directory.join("report.html")),
+    }
 }
 
 /// Compiles the built-in program into `directory` and records it there, saying what it does.
 pub fn demo(directory: &Path) -> Result<Demo> {
     let java = java::jdk()?;
-    let (sources, classes) = (directory.join("src"), directory.join("classes"));
-    let source = sources.join("shop/Shop.java");
-    std::fs::create_dir_all(sources.join("shop")).with_context(|| format!("cannot make {}", sources.display()))?;
-    std::fs::create_dir_all(&classes).with_context(|| format!("cannot make {}", classes.display()))?;
-    std::fs::write(&source, SOURCE).with_context(|| format!("cannot write {}", source.display()))?;
     let lines = SOURCE.lines().count();
     print(&format!(
         "1. The program: shop/Shop.java, {lines} lines. Two customers buy from five tickets;\n   \
          every method of Tickets is synchronized, but buying calls two of them:\n\n{}\n",
-        excerpt()
+        excerpt(SOURCE)
     ))?;
-
     print(&format!("2. Compiling it with {}.\n", java.tool("javac").display()))?;
-    compile(&java, &source, &classes)?;
+    let built = compile(&java, SOURCE, directory, "")?;
+    print("3. Running it once, recorded. All goes well, as it does nearly always. It says:\n\n")?;
+    built.record(&java, &directory.join("demo.ravel"))
+}
 
-    let trace = directory.join("demo.ravel");
-    let command = [
-        java.tool("java").to_string_lossy().into_owned(),
-        "-cp".to_string(),
-        classes.to_string_lossy().into_owned(),
-        "shop.Shop".to_string(),
-    ];
-    print("3. Running it once, recorded. It says:\n\n")?;
-    let recording = record(&command, &trace, Options::default(), &Start::simple())?;
-    let trace = recording.traces.first().map_or(trace, |recorded| recorded.path.clone());
-    Ok(Demo {
-        sources,
-        classes,
-        trace,
-        recording,
+/// Shows that the repaired program has nothing left to find.
+fn corrected(directory: &Path) -> Result<()> {
+    let source = SOURCE.replace(BUGGY, FIXED);
+    print(&format!(
+        "\n5. The same program with one lock over both calls, recorded and forced the same way. It says:\n\n{}\n",
+        excerpt(&source)
+    ))?;
+    let java = java::jdk()?;
+    let demo = compile(&java, &source, directory, "fixed/")?.record(&java, &directory.join("fixed.ravel"))?;
+    let (report, config) = (ReportArgs::default(), Config::default());
+    let mut job = Job::new(&report, &config, BUDGET);
+    job.traces(std::slice::from_ref(&demo.trace))?;
+    let left = job.findings().iter().filter(|finding| finding.shown).count();
+    print(&match left {
+        0 => "\n   Found: nothing. The bug is gone.\n".to_owned(),
+        left => format!("\n   Found: {}. That should not be.\n", count(left as u64, "bug")),
     })
 }
 
+/// A compiled variant of the program.
+struct Built {
+    sources: PathBuf,
+    classes: PathBuf,
+}
+
+impl Built {
+    fn record(self, java: &Java, trace: &Path) -> Result<Demo> {
+        let command = [
+            java.tool("java").to_string_lossy().into_owned(),
+            "-cp".to_string(),
+            self.classes.to_string_lossy().into_owned(),
+            "shop.Shop".to_string(),
+        ];
+        let recording = record(&command, trace, Options::default(), &Start::simple())?;
+        let trace = recording
+            .traces
+            .first()
+            .map_or(trace.to_path_buf(), |recorded| recorded.path.clone());
+        Ok(Demo {
+            sources: self.sources,
+            classes: self.classes,
+            trace,
+            recording,
+        })
+    }
+}
+
 /// The method with the bug.
-fn excerpt() -> String {
-    let method = SOURCE
+fn excerpt(source: &str) -> String {
+    let method = source
         .lines()
         .skip_while(|line| !line.contains("int buyUpTo"))
         .take_while(|line| !line.is_empty());
     method.map(|line| format!("  {line}\n")).collect()
 }
 
-fn compile(java: &Java, source: &Path, classes: &Path) -> Result<()> {
+fn compile(java: &Java, text: &str, directory: &Path, variant: &str) -> Result<Built> {
+    let (sources, classes) = (
+        directory.join(format!("{variant}src")),
+        directory.join(format!("{variant}classes")),
+    );
+    let source = sources.join("shop/Shop.java");
+    std::fs::create_dir_all(sources.join("shop")).with_context(|| format!("cannot make {}", sources.display()))?;
+    std::fs::create_dir_all(&classes).with_context(|| format!("cannot make {}", classes.display()))?;
+    std::fs::write(&source, text).with_context(|| format!("cannot write {}", source.display()))?;
     let javac = java.tool("javac");
     let output = Command::new(&javac)
         .args(["-g", "-d"])
-        .arg(classes)
-        .arg(source)
+        .arg(&classes)
+        .arg(&source)
         .output()
         .with_context(|| format!("cannot start {}", javac.display()))?;
     if !output.status.success() {
@@ -134,19 +204,18 @@ fn compile(java: &Java, source: &Path, classes: &Path) -> Result<()> {
             String::from_utf8_lossy(&output.stderr)
         );
     }
-    Ok(())
+    Ok(Built { sources, classes })
 }
 
-fn next_steps(demo: &Demo, kept: bool) -> Result<()> {
+fn seen(demo: &Demo, kept: bool) -> Result<()> {
     let Some(seen) = demo.recording.traces.first() else {
         return Ok(());
     };
     let mut text = format!(
-        "\n   Ravel saw {} of {} and {} that they share;\n   {}.\n",
+        "\n   Ravel saw {} of {} and {} that they share.\n",
         count(seen.events, "event"),
         count(seen.threads as u64, "thread"),
         count(seen.shared as u64, "memory cell"),
-        seen.classes
     );
     if kept {
         text.push_str(&format!(
@@ -156,7 +225,7 @@ fn next_steps(demo: &Demo, kept: bool) -> Result<()> {
             demo.trace.display()
         ));
     } else {
-        text.push_str("   ravel demo --keep DIR keeps the program, its classes and the trace.\n");
+        text.push_str("   (ravel demo --keep DIR keeps the program, its classes, the trace and a report in HTML.)\n");
     }
     print(&text)
 }

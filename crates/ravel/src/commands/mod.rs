@@ -6,6 +6,7 @@ pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod explain;
+pub mod generated;
 pub mod guard;
 pub mod record;
 pub mod replay;

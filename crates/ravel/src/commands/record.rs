@@ -9,7 +9,8 @@ use ravel_agent::options::{Options, parse_noise};
 use ravel_trace::StandardInput;
 
 use crate::input::Input;
-use crate::recording::{Recording, Start, record};
+use crate::progress::size;
+use crate::recording::{Recording, Start, jvm_option, record};
 
 /// Run a command and record what the threads of its JVMs do.
 #[derive(clap::Args, Debug)]
@@ -22,8 +23,11 @@ pub struct Args {
     /// What to return: Ravel's own verdict, or the program's exit code.
     #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
     exit_code: ExitCodeOf,
+    /// Run nothing; print the option that makes a JVM record itself, for an IDE or a build file.
+    #[arg(long, conflicts_with_all = ["command", "exit_code"])]
+    print_option: bool,
     /// The command, after `--`: java …, mvn test, a script.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "print_option", value_name = "COMMAND")]
     command: Vec<String>,
 }
 
@@ -111,6 +115,11 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
+    if args.print_option {
+        let option = jvm_option(&args.output, args.recorder.options())?;
+        super::report::print(&format!("{option}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let start = Start {
         input: Input::own(),
         end_after: args.recorder.end_after,
@@ -175,14 +184,5 @@ pub fn report(recording: &Recording) {
         );
     } else if !recording.status.success() {
         eprintln!("ravel: the program ended with {}", recording.status);
-    }
-}
-
-/// Bytes for people.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..10_000 => format!("{bytes} bytes"),
-        10_000..10_000_000 => format!("{} kB", bytes / 1000),
-        _ => format!("{} MB", bytes / 1_000_000),
     }
 }

@@ -7,19 +7,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ravel_agent::options::{DEFAULT_NOISE, Options};
-use ravel_analysis::analyse::{analyse, combine, is_replayable};
+use ravel_analysis::analyse::{combine, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Summary};
 use ravel_analysis::registry;
 use ravel_report::Notes;
 use ravel_trace::{ReadOptions, Reader};
 
-use super::check::add_classes;
+use super::check::{add_classes, replay_command, seen_from_here, watched};
 use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
 use crate::input::{Again, Input};
+use crate::progress::{ForcingLine, size};
 use crate::proof::{Budget, Tally, prove};
 use crate::recording::{Recording, Start, record};
-use crate::suspects::Suspects;
+use crate::suspects::{Suspects, class_path};
 
 /// Record a command, work out what could go wrong, force it, and report.
 #[derive(clap::Args, Debug)]
@@ -99,7 +100,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
             start_as.input = Input::Again(Again::new(kept)?);
         }
         super::record::report(&recording);
+        let stopped = recording.stopped;
         recordings.push(recording);
+        if stopped {
+            break;
+        }
     }
     let recorded = start.elapsed();
     let program = recordings.first().map_or(ExitCode::SUCCESS, Recording::exit_code);
@@ -124,12 +129,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let bytes: u64 = all.map(|trace| trace.bytes).sum();
     let times = match args.runs {
         1 => String::new(),
-        runs => format!("{runs} times, "),
+        _ => format!("{} times, ", recordings.len()),
     };
     job.notes.recorded = Some(format!(
-        "{times}{:.1} s, {} kB in {}",
+        "{times}{:.1} s, {} in {}",
         recorded.as_secs_f64(),
-        bytes / 1000,
+        size(bytes),
         match traces.as_slice() {
             [_] if args.runs == 1 => args.output.display().to_string(),
             several => format!("{} traces", several.len()),
@@ -173,6 +178,12 @@ pub struct Job<'a> {
     /// What they said, and in a word.
     suspects: Option<Suspects>,
     suspected: Option<String>,
+    /// Where classes lay, and with them perhaps their sources.
+    class_path: Vec<PathBuf>,
+    /// Why nothing at all could be forced.
+    unforced: Option<String>,
+    /// The traces will be gone when the report is read: it names no command that needs them.
+    pub traces_vanish: bool,
 }
 
 impl<'a> Job<'a> {
@@ -183,6 +194,7 @@ impl<'a> Job<'a> {
             program: String::new(),
             summary: Summary::default(),
             findings: Vec::new(),
+            recordings: Vec::new(),
         };
         Job {
             report_args,
@@ -196,6 +208,9 @@ impl<'a> Job<'a> {
             scan: false,
             suspects: None,
             suspected: None,
+            class_path: Vec::new(),
+            unforced: None,
+            traces_vanish: false,
         }
     }
 
@@ -208,7 +223,7 @@ impl<'a> Job<'a> {
         }
         let start = Instant::now();
         for (path, mut findings) in analysed {
-            let known = findings
+            let known: Vec<Finding> = findings
                 .extract_if(.., |finding| self.is_harmful(&finding.id))
                 .collect();
             let budget = Budget {
@@ -216,6 +231,11 @@ impl<'a> Job<'a> {
                 ..self.budget
             };
             self.prove(path, &mut findings, budget);
+            let name = seen_from_here(path);
+            if let Some(recording) = self.report.recordings.iter_mut().find(|r| r.trace == name) {
+                recording.note(&findings);
+                recording.note(&known);
+            }
             combine(&mut self.report.findings, findings);
             combine(&mut self.report.findings, known);
         }
@@ -228,23 +248,31 @@ impl<'a> Job<'a> {
     }
 
     fn analyse(&mut self, path: &Path) -> Result<Vec<Finding>> {
-        let name = path.display().to_string();
+        let name = seen_from_here(path);
         let mut reader = Reader::open(path, ReadOptions::default())?;
         let start = Instant::now();
         let analyses = registry::choose(&[], &self.config.access_patterns())?;
-        let mut analysed = analyse(&mut reader, &self.config.unit_settings(), analyses);
+        let settings = self.config.unit_settings();
+        let (mut analysed, recording) = watched(&name, &mut reader, &settings, analyses);
+        self.report.recordings.push(recording);
         self.analysed += start.elapsed();
         if !self.only.is_empty() {
             analysed.findings.retain(|finding| self.only.contains(&finding.id));
         }
-        for finding in analysed.findings.iter_mut().filter(|finding| is_replayable(finding)) {
-            finding.replay = format!("ravel replay {name} {}", finding.id);
+        let replayable = |finding: &Finding| is_replayable(finding) && !self.traces_vanish;
+        for finding in analysed.findings.iter_mut().filter(|finding| replayable(finding)) {
+            finding.replay = replay_command(&name, &finding.id);
         }
         if self.scan {
             let options = super::scan::options(self.config).0;
             let suspects = Suspects::of(reader.header(), &options, self.suspects.take());
             self.suspected = suspects.support(&mut analysed.findings).or(self.suspected.take());
             self.suspects = Some(suspects);
+        }
+        for place in class_path(reader.header()) {
+            if !self.class_path.contains(&place) {
+                self.class_path.push(place);
+            }
         }
         if self.report.program.is_empty() {
             self.report.program = reader.header().command.join(" ");
@@ -262,21 +290,10 @@ impl<'a> Job<'a> {
     }
 
     fn prove(&mut self, path: &Path, findings: &mut [Finding], budget: Budget) {
-        let quiet = !std::io::IsTerminal::is_terminal(&std::io::stderr());
-        let progress = |words: &str| {
-            if !quiet {
-                eprint!("\r\x1b[K{words}");
-            }
-        };
-        match prove(path, findings, budget, &progress) {
+        let line = ForcingLine::new(findings.len());
+        match prove(path, findings, budget, &|event| line.take(&event)) {
             Ok(tally) => self.tally.add(tally),
-            Err(error) => self
-                .notes
-                .warnings
-                .push(format!("{}: nothing could be forced: {error:#}", path.display())),
-        }
-        if !quiet {
-            eprint!("\r\x1b[K");
+            Err(error) => self.unforced = Some(format!("{error:#}")),
         }
     }
 
@@ -304,14 +321,9 @@ impl<'a> Job<'a> {
         let tally = &self.tally;
         let made = tally.forced.iter().filter(|id| happened.contains(id)).count();
         let suspected = self.suspected.map(|words| format!("; {words}")).unwrap_or_default();
-        self.notes.analysed = Some(format!("{:.1} s{suspected}", self.analysed.as_secs_f64()));
-        self.notes.forced = Some(format!(
-            "{} findings in {} runs: {} happened, {} could not be made to happen",
-            tally.forced.len(),
-            tally.runs,
-            made,
-            tally.forced.len() - made
-        ));
+        let (analyses, seconds) = (registry::all().len(), self.analysed.as_secs_f64());
+        self.notes.analysed = Some(format!("{analyses} analyses in {seconds:.1} s{suspected}"));
+        self.notes.forced = Some(forced(tally, made, self.unforced.as_deref()));
         if self.report_args.all {
             let reasons = tally.reasons.iter().map(|(id, reason)| format!("{id}: {reason}"));
             self.notes.warnings.extend(reasons.collect::<Vec<_>>());
@@ -320,9 +332,29 @@ impl<'a> Job<'a> {
         self.report
             .findings
             .sort_by_key(|finding| std::cmp::Reverse((finding.shown, finding.evidence)));
+        for recording in &mut self.report.recordings {
+            recording.keep_only(&self.report.findings);
+        }
         let code = self
             .report_args
-            .emit(self.report, self.config, self.notes, Vec::new())?;
+            .emit(self.report, self.config, self.notes, self.class_path)?;
         Ok(if nothing { ExitCode::from(3) } else { code })
     }
+}
+
+/// What was tried, in one line.
+fn forced(tally: &Tally, happened: usize, unforced: Option<&str>) -> String {
+    let tried = tally.forced.len();
+    match (tally.runs, unforced) {
+        (0, Some(reason)) => return format!("nothing: {reason}"),
+        (0, None) => return "nothing: no finding has an order that could be forced".to_owned(),
+        _ => {}
+    }
+    let outcome = match (happened, tried.saturating_sub(happened)) {
+        (happened, 0) => format!("{happened} happened"),
+        (0, failed) => format!("{failed} could not be made to happen"),
+        (happened, failed) => format!("{happened} happened, {failed} could not be made to happen"),
+    };
+    let count = |n: usize, noun| ravel_report::words::count(n as u64, noun);
+    format!("{} in {}: {outcome}", count(tried, "finding"), count(tally.runs, "run"))
 }

@@ -81,6 +81,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             ..Summary::default()
         },
         findings: scan.findings,
+        recordings: Vec::new(),
     };
     let code = args.report.emit(report, &config, notes, args.paths)?;
     Ok(if scan.counts.wanted == 0 {

@@ -28,7 +28,10 @@
       finding.message, " ",
       element("span", { class: "where" }, [finding.where, finding.id].filter(Boolean).join(" · ")));
     const row = element("details", { class: `finding ${finding.evidence}`, id: finding.id }, summary);
-    row.addEventListener("toggle", () => { if (row.open) fill(row, finding); });
+    row.addEventListener("toggle", () => {
+      if (row.open) fill(row, finding);
+      for (const mark of marks.get(finding.id) || []) mark.classList.toggle("on", row.open);
+    });
     return { finding, row, words: JSON.stringify(finding).toLowerCase() };
   });
 
@@ -53,7 +56,7 @@
     add("Forced run", finding.outcome, "outcome");
     add("Fix", finding.help, "fix");
     add("Expected as one step", finding.units.join("; "));
-    add(finding.rule === "lock-order" ? "Locks" : "Variables", finding.variables.join(", "));
+    add(finding.rule === "lock-order" ? "Locks" : "Variables", finding.names);
     add("Pattern", finding.patterns.join(", "));
     add("Found by", finding.analyses.join(", "));
     const reached = ladder.indexOf(finding.evidence);
@@ -67,22 +70,9 @@
     return facts;
   }
 
-  // Orders that the slider can step through: the one that breaks, and the serial ones that it is compared with.
-  function orders(finding) {
-    const broken = finding.steps.map((_, index) => index);
-    const result = [{ name: finding.heading, steps: broken, broken: true }];
-    if (finding.serial && finding.threads.length === 2) {
-      for (const threads of [finding.threads, [...finding.threads].reverse()]) {
-        const serial = threads.flatMap((t) => broken.filter((index) => finding.steps[index].thread === t));
-        result.push({ name: `serial: ${threads.join(", then ")}`, steps: serial, broken: false });
-      }
-    }
-    return result;
-  }
-
+  // The slider steps through one order at a time: the one that breaks it, the recorded one, the serial ones.
   function interleaving(finding, sources) {
     const box = element("section", { "aria-label": "Interleaving" });
-    const choices = orders(finding);
     const heading = element("h3", {}, "Interleaving");
     const scroll = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Drawing of the threads" });
     const slider = element("input", { type: "range", min: "1", max: String(finding.steps.length), value: String(finding.steps.length),
@@ -91,7 +81,7 @@
     const back = element("button", { type: "button", class: "back" }, "Back");
     const next = element("button", { type: "button", class: "next" }, "Next");
     const player = element("div", { class: "player" }, back, slider, next);
-    let order = choices[0];
+    let order = finding.orders[0];
     let groups = [];
     function show() {
       const at = Number(slider.value) - 1;
@@ -121,13 +111,16 @@
     slider.addEventListener("input", show);
     back.addEventListener("click", () => move(-1));
     next.addEventListener("click", () => move(1));
-    if (choices.length > 1) {
-      const select = element("select", { "aria-label": "Order", class: "order" },
-        ...choices.map((choice, index) => element("option", { value: String(index) }, choice.name)));
-      select.addEventListener("change", () => { order = choices[Number(select.value)]; draw(); });
-      player.prepend(select);
+    box.append(heading);
+    if (finding.orders.length > 1) {
+      box.append(element("fieldset", { class: "orders" }, element("legend", {}, "Order"), ...finding.orders.map((choice, index) => {
+        const radio = element("input", { type: "radio", name: `order-${finding.id}`, value: String(index) });
+        radio.checked = index === 0;
+        radio.addEventListener("change", () => { order = choice; slider.value = "1"; draw(); });
+        return element("label", {}, radio, ` ${choice.name}`);
+      })));
     }
-    box.append(heading, player, said, scroll);
+    box.append(player, said, scroll);
     if (finding.schedule.length) box.append(turns(finding));
     draw();
     return box;
@@ -135,18 +128,23 @@
 
   // Time goes down; a lane per thread; bars beside a lane are locks held; arrows say whose value is read or overwritten.
   function lanes(finding, order) {
-    const laneWidth = 260, rowHeight = 64, top = 58, left = 44;
+    const room = Math.min(document.documentElement.clientWidth || 1100, 1150) - 80;
+    const least = room < 560 ? 165 : 230;
+    const laneWidth = Math.max(least, Math.min(460, Math.floor((room - 44) / finding.threads.length)));
+    const rowHeight = 72, top = 58, left = 44;
+    const letters = Math.floor((laneWidth - 26) / 6.6);
     const steps = order.steps.map((index) => finding.steps[index]);
     const x = (thread) => left + finding.threads.indexOf(thread) * laneWidth;
     const y = (row) => top + row * rowHeight;
     const width = left + finding.threads.length * laneWidth;
-    const height = top + steps.length * rowHeight - 10;
+    const end = ending(finding, order);
+    const height = top + steps.length * rowHeight + (end ? 24 : -10);
     const svg = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
-      "aria-label": `${order.name}: ${steps.map((s) => s.does).join("; ")}` });
+      "aria-label": `${order.name}: ${steps.map((s) => s.does).join("; ")}${end ? `; ${end}` : ""}` });
     const groups = steps.map(() => []);
     for (const thread of finding.threads) {
-      svg.append(shape("text", { x: x(thread) - 8, y: 20, class: "head", style: `fill:${color(finding, thread)}` }, shorten(thread, 30)));
-      svg.append(shape("line", { x1: x(thread), x2: x(thread), y1: 32, y2: height - 4, class: "lane" }));
+      svg.append(shape("text", { x: x(thread) - 8, y: 20, class: "head", style: `fill:${color(finding, thread)}` }, shorten(thread, letters)));
+      svg.append(shape("line", { x1: x(thread), x2: x(thread), y1: 32, y2: top + steps.length * rowHeight - 14, class: "lane" }));
     }
     for (const span of lockSpans(finding, steps)) {
       const at = x(span.thread) - 15 - span.column * 8;
@@ -156,9 +154,9 @@
       svg.append(bar);
     }
     for (const edge of edges(steps)) {
-      const group = shape("g", {});
+      const group = shape("g", { class: "edge" });
       const fromX = x(steps[edge.from].thread) + 5, toX = x(steps[edge.to].thread);
-      const level = y(edge.to) - 24, side = Math.sign(toX - fromX);
+      const level = y(edge.to) - 26, side = Math.sign(toX - fromX);
       group.append(shape("path", { class: "arrow",
         d: `M${fromX} ${y(edge.from) + 9} V${level - 6} Q${fromX} ${level} ${fromX + side * 6} ${level} H${toX - side * 6} Q${toX} ${level} ${toX} ${level + 6} V${y(edge.to) - 14}` }));
       group.append(shape("path", { class: "tip", d: `M${toX - 4} ${y(edge.to) - 16} L${toX + 4} ${y(edge.to) - 16} L${toX} ${y(edge.to) - 9} Z` }));
@@ -171,17 +169,32 @@
       const group = shape("g", { class: decisive ? "step decisive" : "step" });
       group.append(shape("circle", { cx: x(step.thread), cy: y(row), r: 7, fill: color(finding, step.thread) }));
       if (decisive) group.append(shape("circle", { cx: x(step.thread), cy: y(row), r: 11, class: "ring" }));
-      group.append(shape("text", { x: x(step.thread) + 16, y: y(row) + 1, class: "what" }, shorten(`${order.steps[row] + 1}  ${step.label}`, 32)));
-      group.append(shape("text", { x: x(step.thread) + 16, y: y(row) + 16, class: "small" },
-        shorten([step.place, step.holding].filter(Boolean).join(", "), 38)));
+      group.append(shape("text", { x: x(step.thread) + 16, y: y(row) + 1, class: "what" }, shorten(`${order.steps[row] + 1}  ${step.label}`, letters)));
+      const notes = [step.place, step.holding].filter(Boolean);
+      const lines = notes.join(", ").length <= letters ? [notes.join(", ")] : notes;
+      lines.forEach((line, index) => group.append(shape("text", { x: x(step.thread) + 16, y: y(row) + 16 + 14 * index, class: "small" },
+        shorten(line, letters + 4))));
       groups[row].push(group);
       svg.append(group);
     });
+    if (end && steps.length) {
+      const text = shape("text", { x: 12, y: height - 12, class: order.broken ? "end bad" : "end good" },
+        `${order.broken ? "✖" : "✔"} ${shorten(end, Math.floor(width / 7))}`);
+      groups[steps.length - 1].push(text);
+      svg.append(text);
+    }
     return { svg, groups };
   }
 
+  // What the order came to, as far as forced runs have shown it.
+  function ending(finding, order) {
+    if (finding.evidence !== "harmful" || !finding.outcome) return "";
+    if (order.broken) return finding.outcome;
+    return order.name.startsWith("serial") ? "no serial order ends like the forced one" : "";
+  }
+
   function shorten(text, limit) {
-    return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+    return text.length <= limit ? text : `${text.slice(0, Math.max(1, limit - 1))}…`;
   }
 
   // A span ends where its thread is seen without the lock, or another thread with it: then it was given up in between.
@@ -212,7 +225,7 @@
     const found = [];
     steps.forEach((step, to) => {
       if (step.op === "block") {
-        const from = steps.findLastIndex((s, i) => i < to && s.thread !== step.thread && s.locks.includes(step.variable));
+        const from = steps.findLastIndex((s, i) => i < to && s.thread !== step.thread && s.locks.includes(step.lock));
         if (from >= 0) found.push({ from, to, text: `waits for ${steps[from].thread}` });
         return;
       }
@@ -299,6 +312,64 @@
     return element("div", { class: "command" }, code, button);
   }
 
+  // The recording as a whole: a line per thread, the higher the busier, and where in it the findings lie.
+  const marks = new Map();
+  function timeline() {
+    const section = document.getElementById("timeline");
+    const recordings = (data.recordings || []).filter((r) => r.events > 0 && r.lanes.length);
+    if (!recordings.length) return;
+    section.hidden = false;
+    const lanesInAll = recordings.reduce((sum, r) => sum + r.lanes.length, 0);
+    const box = element("details", { class: "timeline" }, element("summary", {}, "The whole recording"));
+    box.open = lanesInAll <= 16;
+    for (const recording of recordings) box.append(recordingView(recording, recordings.length > 1));
+    section.append(box);
+  }
+
+  function recordingView(recording, named) {
+    const total = recording.events.toLocaleString("en");
+    const view = element("div", { class: "recording" });
+    if (named) view.append(element("div", { class: "where mono" }, recording.trace));
+    const grid = element("div", { class: "threads" });
+    const rows = new Map();
+    for (const lane of recording.lanes) {
+      const sum = lane.cells.reduce((a, b) => a + b, 0);
+      const bars = shape("svg", { viewBox: `0 0 ${lane.cells.length} 10`, preserveAspectRatio: "none", "aria-hidden": "true" });
+      const path = lane.cells.map((count, at) => {
+        if (!count) return "";
+        const height = 2 + 8 * Math.min(1, count / recording.cell);
+        return `M${at} 10V${10 - height}H${at + 1}V10Z`;
+      }).join("");
+      bars.append(shape("path", { d: path }));
+      const track = element("div", { class: "track", role: "img", "aria-label": `${lane.thread}: ${sum} of ${total} events` });
+      track.append(bars);
+      grid.append(element("div", { class: "name", title: lane.thread }, lane.thread), track);
+      rows.set(lane.thread, track);
+    }
+    const length = recording.cell * Math.max(...recording.lanes.map((lane) => lane.cells.length));
+    let drawn = 0;
+    for (const finding of data.findings) {
+      const moments = recording.moments && recording.moments[finding.id];
+      if (!moments || drawn > 400) continue;
+      const own = [];
+      finding.steps.forEach((step, index) => {
+        const track = rows.get(step.thread);
+        if (!track || moments[index] === undefined) return;
+        const mark = element("a", { href: `#${finding.id}`, class: `mark ${finding.evidence}`, style: `left:${100 * (moments[index] + 0.5) / length}%`,
+          "aria-label": `Step ${index + 1} of ${finding.rule} ${finding.names}, event ${moments[index] + 1}`,
+          title: `${step.does}\nstep ${index + 1} of: ${finding.message}` }, String(index + 1));
+        mark.hidden = !finding.shown;
+        track.append(mark);
+        own.push(mark);
+        drawn += 1;
+      });
+      marks.set(finding.id, [...(marks.get(finding.id) || []), ...own]);
+    }
+    view.append(grid, element("p", { class: "where" }, `${total} events, from the first on the left to the last on the right; numbers are the steps of findings as they were recorded.` +
+      (recording.more_threads ? ` ${recording.more_threads} more threads did less than these.` : "")));
+    return view;
+  }
+
   // Filters.
   const control = (name) => form.elements.namedItem(name);
   function options(name, first, values) {
@@ -325,6 +396,7 @@
         && (!control("thread").value || finding.threads.includes(control("thread").value))
         && (!text || words.includes(text));
       row.hidden = !keep;
+      for (const mark of marks.get(finding.id) || []) mark.hidden = !keep;
       count += keep ? 1 : 0;
     }
     nothing.hidden = count > 0;
@@ -332,6 +404,7 @@
   }
   const nothing = element("p", { class: "none" }, rows.length ? "No finding matches the filters." : "No finding.");
   list.append(...rows.map(({ row }) => row), nothing);
+  timeline();
   form.addEventListener("input", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
   filter();

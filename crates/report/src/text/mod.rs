@@ -115,7 +115,7 @@ fn callers(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         let mut frames: Vec<String> = stack
             .iter()
             .take(MAX_CALLERS)
-            .map(|f| fit(&clean(&frame(f)), columns - 8, style.glyphs.ellipsis))
+            .map(|f| fit(&clean(&words::frame(f)), columns - 8, style.glyphs.ellipsis))
             .collect();
         if stack.len() > MAX_CALLERS {
             frames.push(format!("{} more", stack.len() - MAX_CALLERS));
@@ -145,7 +145,7 @@ fn ways(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         };
         let chain = |frames: &mut dyn Iterator<Item = &String>| {
             let frames: Vec<String> = frames
-                .map(|f| fit(&clean(&frame(f)), columns - 8, style.glyphs.ellipsis))
+                .map(|f| fit(&clean(&words::frame(f)), columns - 8, style.glyphs.ellipsis))
                 .collect();
             frames.join(&format!(" {} ", style.glyphs.from))
         };
@@ -172,14 +172,6 @@ fn ways(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     lines
 }
 
-/// `shop.Stock.count (Stock.java:14)` without its package.
-fn frame(frame: &str) -> String {
-    match frame.split_once(" (") {
-        Some((method, place)) => format!("{} ({place}", words::short_name(method)),
-        None => frame.to_owned(),
-    }
-}
-
 fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut fact = |name: &str, look: Look, text: &str| {
@@ -197,17 +189,7 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     if let Some(outcome) = &finding.outcome {
         fact("forced run", Look::Bad, &words::outcome(outcome));
     }
-    let units: Vec<String> = finding
-        .units
-        .iter()
-        .map(|u| {
-            let thread = match u.thread.as_str() {
-                "" => String::new(),
-                thread => format!(" in {thread}"),
-            };
-            format!("{}{thread} ({})", words::method(&u.method), words::unit_kind(u.kind))
-        })
-        .collect();
+    let units = words::units(finding);
     if !units.is_empty() {
         fact("one step", Look::Note, &format!("expected of {}", units.join(" and ")));
     }

@@ -282,10 +282,21 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
         return None;
     }
     let part_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    text.match_indices(word).map(|(at, _)| at).find(|&at| {
-        !text[..at].chars().next_back().is_some_and(part_of_name)
-            && !text[at + word.len()..].chars().next().is_some_and(part_of_name)
-    })
+    let words: Vec<usize> = text
+        .match_indices(word)
+        .map(|(at, _)| at)
+        .filter(|&at| {
+            !text[..at].chars().next_back().is_some_and(part_of_name)
+                && !text[at + word.len()..].chars().next().is_some_and(part_of_name)
+        })
+        .collect();
+    // A method may bear the name of the field that it reads.
+    let is_call = |at: usize| text[at + word.len()..].trim_start().starts_with('(');
+    words
+        .iter()
+        .copied()
+        .find(|&at| !is_call(at))
+        .or(words.first().copied())
 }
 
 #[cfg(test)]
@@ -296,6 +307,8 @@ mod tests {
     fn marks_whole_words_only() {
         assert_eq!(find_word("itemsLeft = items;", "items"), Some(12));
         assert_eq!(find_word("itemsLeft", "items"), None);
+        assert_eq!(find_word("fun left() = left", "left"), Some(13));
+        assert_eq!(find_word("left()", "left"), Some(0));
         assert_eq!(find_word("x", ""), None);
     }
 

@@ -30,7 +30,7 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
     let notes = &options.notes;
     let dot = format!(" {} ", Style::new(false, options.unicode).glyphs.dot);
     let mut rows = Vec::new();
-    let program = Some(report.program.clone()).filter(|p| !p.is_empty());
+    let program = Some(words::program(&report.program)).filter(|p| !p.is_empty());
     let recorded: Vec<String> = program.into_iter().chain(notes.recorded.clone()).collect();
     if !recorded.is_empty() {
         // Classes and no events: nothing ran, the code was read.

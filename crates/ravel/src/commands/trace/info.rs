@@ -8,7 +8,7 @@ use ravel_trace::{Event, LocationId, LockId, Names, Op, Reader, Source, ThreadId
 
 use super::dump::{location_label, lock_label};
 use super::open;
-use super::timeline::Timeline;
+use ravel_analysis::timeline::Timeline;
 
 /// Arguments.
 #[derive(clap::Args, Debug)]

@@ -4,7 +4,6 @@ mod dump;
 mod export;
 mod import;
 mod info;
-mod timeline;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
