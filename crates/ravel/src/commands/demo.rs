@@ -129,7 +129,7 @@ pub fn demo(directory: &Path) -> Result<Demo> {
 fn corrected(directory: &Path) -> Result<()> {
     let source = SOURCE.replace(BUGGY, FIXED);
     print(&format!(
-        "\n5. The same program with one lock over both calls, recorded and forced the same way. It says:\n\n{}\n",
+        "\n5. The same program, with one lock over both calls:\n\n{}\n   Recorded and forced the same way, it says:\n\n",
         excerpt(&source)
     ))?;
     let java = java::jdk()?;
