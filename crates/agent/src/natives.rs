@@ -45,6 +45,12 @@ pub extern "system" fn Java_java_lang_Ravel_ids(_: *mut JNIEnv, _: jclass, threa
     block(thread).map_or(0, |(agent, block)| agent.recorder.reserve_ids(block) as jlong)
 }
 
+/// `Ravel.settled`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_settled(_: *mut JNIEnv, _: jclass, thread: jlong) -> jlong {
+    block(thread).map_or(0, |(agent, block)| agent.recorder.settled_table(block) as jlong)
+}
+
 /// `Ravel.number`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_number(env: *mut JNIEnv, _: jclass, of: jclass) -> jint {

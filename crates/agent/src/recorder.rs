@@ -19,13 +19,14 @@ use ravel_trace::writer::Writer;
 
 use crate::memory::Region;
 use crate::options::Options;
-use crate::thread_block::{FRAME, MODELS, RECORD, REPEATS, ThreadBlock};
+use crate::thread_block::{FRAME, MODELS, RECORD, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock};
 
 /// Sites that fit into the tables.
 pub const MAX_SITES: usize = 1 << 25;
 /// Threads that can own objects; later ones share everything they touch.
 pub const MAX_THREADS: usize = 1 << 20;
 const OWNERS: usize = 1 << 20;
+const REGIONS: usize = 1 << 20;
 const FIRST_BUFFER: usize = 64;
 const LAST_BUFFER: usize = 8192;
 const QUEUE: usize = 128;
@@ -61,6 +62,8 @@ pub struct Recorder {
     /// A word per site: the index of its field's word in the same table; the fields' words hold the owner of statics.
     pub statics: Region<u32>,
     owners: Region<u64>,
+    /// Who has a stretch of a shared array: a word for all that fall into it.
+    regions: Region<u32>,
     blocks: Region<u64>,
     threads: Mutex<Vec<ThreadEntry>>,
     next_object: AtomicU64,
@@ -107,10 +110,11 @@ impl Recorder {
         let recorder = Recorder {
             options,
             path,
-            sequence: Region::new(16)?,
+            sequence: Region::new(64)?,
             sites: Region::new(MAX_SITES)?,
             statics: Region::new(2 * MAX_SITES)?,
             owners: Region::new(OWNERS)?,
+            regions: Region::new(REGIONS)?,
             blocks: Region::new(MAX_THREADS + 2)?,
             threads: Mutex::new(Vec::new()),
             next_object: AtomicU64::new(1),
@@ -134,7 +138,7 @@ impl Recorder {
 
     /// The global counter: well away from everything else in its page.
     pub fn counter(&self) -> &AtomicU64 {
-        // SAFETY: the region is zeroed memory for 16 words, aligned to a page, and lives as long as `self`.
+        // SAFETY: the region is zeroed memory for 64 words, aligned to a page, and lives as long as `self`.
         unsafe { AtomicU64::from_ptr(self.sequence.at(8)) }
     }
 
@@ -153,6 +157,10 @@ impl Recorder {
                     | i64::from(o.noise.is_some()) << 3
             }
             5 => self.blocks.at(0) as i64,
+            6 => self.regions.at(0) as i64,
+            // Each in cache lines of its own, away from the counter.
+            7 => self.sequence.at(32) as i64,
+            8 => self.sequence.at(48) as i64,
             _ => 0,
         }
     }
@@ -201,6 +209,13 @@ impl Recorder {
             begun: 0,
             ended: 0,
             closed: 0,
+            claims: 0,
+            epoch: 1,
+            shaken: 1,
+            settled: 0,
+            sure_objects: [0; SITE_SLOTS],
+            sure_arrays: [0; SITE_SLOTS],
+            arrays: [0; SITE_SLOTS],
         }));
         if (thread as usize) < MAX_THREADS {
             // SAFETY: within the region; the slot is written once, before any array can have this owner.
@@ -258,6 +273,14 @@ impl Recorder {
         block.next_id = first;
         block.last_id = first + ID_BLOCK;
         first
+    }
+
+    /// A thread's table of accesses that say nothing new.
+    pub fn settled_table(&self, block: &mut ThreadBlock) -> u64 {
+        if block.settled == 0 {
+            block.settled = allocate(SETTLED) as u64;
+        }
+        block.settled
     }
 
     /// A number for an object without a word.
@@ -358,6 +381,10 @@ impl Recorder {
     /// The thread's last act: its remaining records go out, its memory is given back but for the block itself.
     pub fn end_thread(&self, block: &mut ThreadBlock) {
         block.ended = 1;
+        if block.settled != 0 {
+            release(block.settled as *mut u8, SETTLED);
+            block.settled = 0;
+        }
         if self.stopped.load(Ordering::Relaxed) {
             self.close(block);
             drop(take_buffer(block));

@@ -6,6 +6,10 @@ use ravel_trace::raw::RawRecord;
 pub const FRAME: usize = 32;
 /// Bytes of a thread's table of recent accesses.
 pub const REPEATS: usize = 128 * 16;
+/// Bytes of a thread's table of accesses that say nothing new.
+pub const SETTLED: usize = 4096 * 16;
+/// Places in each of the tables by site.
+pub const SITE_SLOTS: usize = 128;
 /// Bytes of a thread's stack of modelled methods.
 pub const MODELS: usize = 40 * 64;
 
@@ -78,6 +82,21 @@ pub struct ThreadBlock {
     pub ended: u32,
     /// Set once the thread's part of a recording that was ended early is written.
     pub closed: u32,
+    // Instrumented code again.
+    /// Counts the claims to shared objects.
+    pub claims: u32,
+    /// Moves when the thread has ordered something after what it did so far.
+    pub epoch: u64,
+    /// Moves as well when another thread has touched an array of which this one takes no notice. Others add to it.
+    pub shaken: u64,
+    /// The table of accesses that say nothing new; 0 until it is needed.
+    pub settled: u64,
+    /// By site: the object of which it takes no notice.
+    pub sure_objects: [u64; SITE_SLOTS],
+    /// By site: the same for the array last seen there.
+    pub sure_arrays: [u64; SITE_SLOTS],
+    /// By site: number or owner of the array last seen there.
+    pub arrays: [u64; SITE_SLOTS],
 }
 
 const _: () = {
@@ -93,6 +112,9 @@ const _: () = {
     assert!(std::mem::offset_of!(ThreadBlock, repeats) == 152);
     assert!(std::mem::offset_of!(ThreadBlock, thread) == 160);
     assert!(std::mem::offset_of!(ThreadBlock, ended) == 188);
+    assert!(std::mem::offset_of!(ThreadBlock, claims) == 196);
+    assert!(std::mem::offset_of!(ThreadBlock, settled) == 216);
+    assert!(std::mem::offset_of!(ThreadBlock, sure_objects) == 224);
 };
 
 /// Bytes of a record.

@@ -34,6 +34,9 @@ public final class Ravel {
         static final long OWNERS = Ravel.address(3);
         static final int FLAGS = (int) Ravel.address(4);
         static final long BLOCKS = Ravel.address(5);
+        static final long REGIONS = Ravel.address(6);
+        static final long BROKEN = Ravel.address(7);
+        static final long VOLATILES = Ravel.address(8);
         static final long CLASS_WORD = U.objectFieldOffset(Class.class, "ravel$o");
         static final Ref[] TABLE = new Ref[1 << 16];
 
@@ -82,6 +85,13 @@ public final class Ravel {
     private static final long REPEATS = 152;
     private static final long THREAD = 160;
     private static final long ENDED = 188;
+    private static final long CLAIMS = 196;
+    private static final long EPOCH = 200;
+    private static final long SHAKEN = 208;
+    private static final long SETTLED = 216;
+    private static final long SURE_OBJECTS = 224;
+    private static final long SURE_ARRAYS = SURE_OBJECTS + 8 * 128;
+    private static final long ARRAYS = SURE_ARRAYS + 8 * 128;
 
     // Frames of the shadow stack: method, call site, position, step, lock.
     private static final long FRAME = 32;
@@ -90,6 +100,14 @@ public final class Ravel {
     private static final long MODEL_FRAMES = 40 * 64;
 
     private static final int OWNER_BITS = 0x1FFFFF;
+
+    // Who has a shared object, see settle.
+    private static final int CLAIM_BITS = 0xFFFFF;
+    private static final int READERS = 0x80000;
+    private static final int CLAIMANTS = 1023;
+    /** How often the same code must have done the same before the next time says nothing new. */
+    private static final int ENOUGH = 8;
+    private static final long MIX = 0x9E3779B97F4A7C15L;
 
     // Kinds, as in ravel_trace::raw.
     private static final int MARK_KIND = 0;
@@ -137,6 +155,8 @@ public final class Ravel {
 
     private static native long ids(long thread);
 
+    private static native long settled(long thread);
+
     private static native int number(Class<?> type);
 
     private static native void name(long object, Class<?> type);
@@ -175,6 +195,7 @@ public final class Ravel {
         flush(0);
         grow(0);
         ids(0);
+        settled(0);
         number(Object.class);
         name(0, Object.class);
         fork(0, null);
@@ -202,7 +223,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, READ, site, p, o, w, v);
     }
 
@@ -211,7 +232,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, READ, site, p, o, w, v);
     }
 
@@ -220,7 +241,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, READ, site, p, o, w, Float.floatToRawIntBits(v));
     }
 
@@ -229,7 +250,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, READ, site, p, o, w, Double.doubleToRawLongBits(v));
     }
 
@@ -238,7 +259,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, READ, site, p, o, w, reference(v));
     }
 
@@ -247,7 +268,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, WRITE, site, p, o, w, v);
     }
 
@@ -256,7 +277,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, WRITE, site, p, o, w, v);
     }
 
@@ -265,7 +286,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, WRITE, site, p, o, w, Float.floatToRawIntBits(v));
     }
 
@@ -274,7 +295,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, WRITE, site, p, o, w, Double.doubleToRawLongBits(v));
     }
 
@@ -283,8 +304,14 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, WRITE, site, p, o, w, reference(v));
+    }
+
+    /** Whether this access says nothing new: see settle, which found so when the object's word was the same. */
+    @ForceInline
+    private static boolean sure(long t, long w, int site) {
+        return H.U.getLong(t + SURE_OBJECTS + ((site & 127) << 3)) == w + site * MIX + H.U.getLong(t + EPOCH);
     }
 
     // ---- fields of tracked JDK objects: they count only when application code called, outside modelled methods ------
@@ -297,13 +324,12 @@ public final class Ravel {
         jdk(WRITE, o, w, site);
     }
 
-    @DontInline
     private static void jdk(int kind, Object o, long w, int site) {
         if (w == 0) return;
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
         access(t, kind, site, p, o, w, 0);
     }
 
@@ -413,20 +439,27 @@ public final class Ravel {
 
     @DontInline
     private static void staticAccess(long t, int kind, int site, int p, long owner, int tag, long v) {
-        if (tag != 1) {
+        if ((tag & 1) == 0) {
             // Nobody knows who made it; the first thread usually did. Any other one finds it shared.
             if (tag == 0 && H.U.getInt(t + THREAD) == 0 && (H.FLAGS & KEEP_UNSHARED) == 0) {
                 H.U.putInt(owner, H.U.getInt(t + TAG));
                 return;
             }
-            H.U.putInt(owner, 1);
+            H.U.putInt(owner, tag = 1);
         }
         int flags = H.U.getByte(H.SITES + site);
         if (flags != 0) {
             special(t, kind, site, p, 0, v, flags);
             return;
         }
-        if (repeated(t, (long) H.U.getInt(H.STATICS + 4L * site) << 1 | kind & 1)) return;
+        if ((H.FLAGS & KEEP_REPEATS) == 0) {
+            int field = H.U.getInt(H.STATICS + 4L * site);
+            if (repeated(t, (long) field << 1 | kind & 1)) return;
+            int claim = tag >>> 1;
+            int next = settle(t, kind == WRITE, site, field, claim);
+            if (next < 0) return;
+            if (next != claim) H.U.compareAndSetInt(null, owner, tag, next << 1 | 1);
+        }
         record(t, kind, site, p, 0, v);
     }
 
@@ -488,37 +521,69 @@ public final class Ravel {
         long t = thread.ravel$t;
         if (t == 0) return;
         int p = step(t);
-        int k = site & 31;
+        int k = site & 127;
         WeakReference<Object[]> cache = thread.ravel$a;
         Object[] known = cache == null ? null : cache.get();
-        long w = known != null && known[k] == a && H.U.getInt(t + STALE) == 0
-                ? thread.ravel$w[k]
-                : find(thread, t, known, a, k);
-        if ((int) w == H.U.getInt(t + TAG)) return;
-        elementAccess(t, kind, site, p, w, a, i, v);
+        if (known != null && known[k] == a && H.U.getLong(t + SURE_ARRAYS + (k << 3)) == sureElement(t, i, site)) return;
+        elementAccess(thread, t, kind, site, p, known, a, i, v);
+    }
+
+    /** What stands for an array, as long as nobody else meddles, in this stretch of it and at this site. */
+    @ForceInline
+    private static long sureElement(long t, int i, int site) {
+        return site * MIX + ((long) (i >>> 12) << 40) + H.U.getLong(t + SHAKEN) + H.U.getLong(H.BROKEN);
     }
 
     @DontInline
-    private static void elementAccess(long t, int kind, int site, int p, long w, Object a, int i, long v) {
+    private static void elementAccess(Thread thread, long t, int kind, int site, int p, Object[] known, Object a, int i, long v) {
         if (a == null || i < 0 || i >= java.lang.reflect.Array.getLength(a)) return;
-        long location = (w >>> 32) << 32 | i;
-        if (repeated(t, location << 1 | kind & 1)) return;
+        int k = site & 127;
+        // Looked at before anything that it depends on.
+        long sure = sureElement(t, i, site);
+        long w = known != null && known[k] == a && H.U.getInt(t + STALE) == 0
+                ? H.U.getLong(t + ARRAYS + (k << 3))
+                : find(thread, t, known, a, k);
+        if ((int) w == H.U.getInt(t + TAG)) {
+            H.U.putLong(t + SURE_ARRAYS + (k << 3), sure);
+            return;
+        }
+        long number = w >>> 32;
+        long location = number << 32 | i;
+        if ((H.FLAGS & KEEP_REPEATS) == 0) {
+            if (repeated(t, location << 1 | kind & 1)) return;
+            long stretch = number << 18 | i >>> 12;
+            long region = H.REGIONS + ((stretch * MIX >>> 44) << 2);
+            int claim = H.U.getInt(region);
+            int next = settle(t, kind == WRITE_ELEMENT, site, stretch, claim);
+            if (next < 0) {
+                H.U.putLong(t + SURE_ARRAYS + (k << 3), sure);
+                return;
+            }
+            if (next != claim && H.U.compareAndSetInt(null, region, claim, next) && claim != 0) tell(claim);
+        }
         record(t, kind, site, p, location, v);
+    }
+
+    /** Whoever took no notice of an array must look again. */
+    private static void tell(int claim) {
+        if (claim >= READERS) {
+            H.U.getAndAddLong(null, H.BROKEN, MIX);
+        } else {
+            long owner = H.U.getLong(H.BLOCKS + (claim >>> 9 << 3));
+            if (owner != 0) H.U.getAndAddLong(null, owner + SHAKEN, MIX);
+        }
     }
 
     /**
      * Looks an array up: its owner's tag if one thread has it alone, else {@code number << 32 | 1}. The cache is held
      * weakly, so that it keeps no array alive.
      */
-    @DontInline
     private static long find(Thread thread, long t, Object[] known, Object a, int k) {
         if (known == null || H.U.getInt(t + STALE) != 0) {
             H.U.putInt(t + STALE, 0);
-            known = new Object[32];
+            known = new Object[128];
             thread.ravel$a = new WeakReference<>(known);
-            if (thread.ravel$w == null) thread.ravel$w = new long[32];
         }
-        if (a == null) return H.U.getInt(t + TAG);
         int hash = System.identityHashCode(a);
         long slot = H.OWNERS + ((long) (hash & 0xFFFFF) << 3);
         long entry = H.U.getLong(slot);
@@ -537,12 +602,16 @@ public final class Ravel {
             if ((int) entry != 1) {
                 H.U.putLong(slot, (long) hash << 32 | 1);
                 long owner = H.U.getLong(H.BLOCKS + ((entry & OWNER_BITS) >>> 1 << 3));
-                if (owner != 0) H.U.putInt(owner + STALE, 1);
+                if (owner != 0) {
+                    H.U.putInt(owner + STALE, 1);
+                    H.U.getAndAddLong(null, owner + SHAKEN, MIX);
+                }
             }
             w = (long) numbered(a, hash) << 32 | 1;
         }
         known[k] = a;
-        thread.ravel$w[k] = w;
+        H.U.putLong(t + SURE_ARRAYS + (k << 3), 0);
+        H.U.putLong(t + ARRAYS + (k << 3), w);
         return w;
     }
 
@@ -610,7 +679,7 @@ public final class Ravel {
         while (true) {
             if ((w & 1) != 0) return w;
             if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return w;
-            long next = id(w) == 0 ? word(t) : w | 1;
+            long next = id(w) == 0 ? word(t) : w & ~(long) OWNER_BITS | 1;
             if (H.U.compareAndSetLong(o, (long) offset, w, next)) {
                 if ((next & 1) != 0) {
                     append(t, SHARE, 0, H.U.getInt(t + POSITION), id(next), ((int) w & OWNER_BITS) / 2 - 1);
@@ -685,20 +754,39 @@ public final class Ravel {
             special(t, kind, site, p, id(w), v, flags);
             return;
         }
-        if (repeated(t, id(w) << 24 ^ (long) H.U.getInt(H.STATICS + 4L * site) << 1 ^ kind & 1)) return;
+        if ((H.FLAGS & KEEP_REPEATS) == 0) {
+            if (repeated(t, id(w) << 24 ^ (long) H.U.getInt(H.STATICS + 4L * site) << 1 ^ kind & 1)) return;
+            int claim = (int) w >>> 1 & CLAIM_BITS;
+            int next = settle(t, kind == WRITE, site, id(w), claim);
+            if (next < 0) {
+                H.U.putLong(t + SURE_OBJECTS + ((site & 127) << 3), w + site * MIX + H.U.getLong(t + EPOCH));
+                return;
+            }
+            if (next != claim) {
+                // If it fails, somebody else is here: nothing is settled.
+                H.U.compareAndSetLong(o, (long) H.U.getInt(o.getClass(), H.CLASS_WORD), w, w & ~((long) CLAIM_BITS << 1) | (long) next << 1);
+            }
+        }
         record(t, kind, site, p, id(w), v);
     }
 
     private static void special(long t, int kind, int site, int p, long object, long v, int flags) {
-        if ((flags & SITE_VOLATILE) != 0) {
-            long stamp = kind == WRITE ? H.U.getLong(t + STAMP) : H.U.getAndAddLong(null, H.SEQUENCE, 1);
-            stamped(t, kind, site, p, object, v, stamp);
+        if ((flags & SITE_VOLATILE) == 0) return;
+        if (kind == WRITE) {
+            stamped(t, kind, site, p, object, v, H.U.getLong(t + STAMP));
+        } else {
+            // Whoever wrote what was read has moved both counters before.
+            long writes = H.U.getLong(H.VOLATILES);
+            if ((H.FLAGS & KEEP_REPEATS) == 0 && seenBefore(t, object == 0 ? H.U.getInt(H.STATICS + 4L * site) : object, site, (int) writes)) return;
+            H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+            record(t, kind, site, p, object, v);
         }
     }
 
     private static void stamped(long t, int kind, int site, int p, long a, long b, long stamp) {
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+        release(t);
         append(t, STAMP_KIND, 0, p, stamp, 0);
         append(t, kind, site, p, a, b);
     }
@@ -710,6 +798,7 @@ public final class Ravel {
         if (t == 0) return;
         if ((H.U.getByte(H.SITES + site) & SITE_VOLATILE) != 0) {
             H.U.putLong(t + STAMP, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+            H.U.getAndAddLong(null, H.VOLATILES, 1);
         }
     }
 
@@ -718,7 +807,6 @@ public final class Ravel {
      * the same access twice, and nothing new in between.
      */
     private static boolean repeated(long t, long key) {
-        if ((H.FLAGS & KEEP_REPEATS) != 0) return false;
         long entry = H.U.getLong(t + REPEATS) + (((key * 0x9E3779B97F4A7C15L) >>> 57) << 4);
         int segment = H.U.getInt(t + SEGMENT);
         int novel = H.U.getInt(t + NOVEL);
@@ -735,6 +823,65 @@ public final class Ravel {
         H.U.putInt(entry + 8, segment << 1);
         H.U.putInt(entry + 12, novel);
         return false;
+    }
+
+    /**
+     * Whether an access to a shared object, or to a stretch of a shared array, says nothing new: the same code of the same thread has
+     * accessed it often enough, nobody else has meanwhile, or nobody has written to it and this is a read, and the thread has
+     * ordered nothing after itself since (locks apart).
+     *
+     * <p>The claim says who has it: 0 nobody, a thread with a count, or READERS with a count. Any other access breaks it. Gives -1 if
+     * the access is to be left out, else the claim from now on.
+     */
+    private static int settle(long t, boolean write, int site, long group, int claim) {
+        long table = H.U.getLong(t + SETTLED);
+        if (table == 0) table = settled(t);
+        long key = group << 25 ^ site;
+        long entry = table + ((key * MIX >>> 52) << 4);
+        int epoch = (int) (H.U.getLong(t + EPOCH) >>> 40);
+        int n = 0;
+        if (H.U.getLong(entry) == key && H.U.getInt(entry + 8) == claim && H.U.getInt(entry + 12) >>> 8 == epoch) {
+            n = H.U.getInt(entry + 12) & 0xFF;
+        }
+        int me = H.U.getInt(t + THREAD) + 1;
+        int next = claim;
+        if (claim >= READERS ? !write : claim != 0 && claim >>> 9 == me) {
+            if (n >= ENOUGH) return -1;
+        } else if (claim != 0 || n >= ENOUGH) {
+            boolean take = claim == 0 || claim >= READERS;
+            int count = H.U.getInt(t + CLAIMS) + 1;
+            H.U.putInt(t + CLAIMS, count);
+            next = !take ? 0 : !write ? READERS | (count * 1021 + me) & READERS - 1 : me < CLAIMANTS ? me << 9 | count & 511 : 0;
+            n = 0;
+        }
+        H.U.putLong(entry, key);
+        H.U.putInt(entry + 8, next);
+        H.U.putInt(entry + 12, epoch << 8 | n + 1);
+        return next;
+    }
+
+    /** Whether the same code has read a volatile field often enough since any such field was written. */
+    private static boolean seenBefore(long t, long object, int site, int writes) {
+        long table = H.U.getLong(t + SETTLED);
+        if (table == 0) table = settled(t);
+        long key = object << 25 ^ site;
+        long entry = table + ((key * MIX >>> 52) << 4);
+        int epoch = (int) (H.U.getLong(t + EPOCH) >>> 40);
+        int n = 0;
+        if (H.U.getLong(entry) == key && H.U.getInt(entry + 8) == writes && H.U.getInt(entry + 12) >>> 8 == epoch) {
+            n = H.U.getInt(entry + 12) & 0xFF;
+            if (n >= ENOUGH) return true;
+        }
+        H.U.putLong(entry, key);
+        H.U.putInt(entry + 8, writes);
+        H.U.putInt(entry + 12, epoch << 8 | n + 1);
+        return false;
+    }
+
+    /** The thread has ordered something after what it did so far: what is left out may no longer rest on what came before. */
+    private static void release(long t) {
+        H.U.putLong(t + EPOCH, H.U.getLong(t + EPOCH) + MIX);
+        H.U.getAndAddLong(null, t + SHAKEN, MIX);
     }
 
     private static void record(long t, int kind, int site, int p, long a, long b) {
@@ -781,6 +928,7 @@ public final class Ravel {
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
         append(t, kind, site, H.U.getInt(t + POSITION), object, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+        if (kind == NOTIFY || kind == NOTIFY_ALL || kind == SEND || kind == INITIALIZED) release(t);
         if ((H.FLAGS & FORCING) != 0) forced(t, kind, object);
         if ((H.FLAGS & WITH_NOISE) != 0) noise(t);
     }
@@ -999,6 +1147,7 @@ public final class Ravel {
         step(t);
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+        release(t);
         fork(t, child);
     }
 

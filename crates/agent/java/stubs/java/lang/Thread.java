@@ -4,7 +4,6 @@ package java.lang;
 public class Thread implements Runnable {
     public long ravel$t;
     public java.lang.ref.WeakReference<Object[]> ravel$a;
-    public long[] ravel$w;
     public Object[] ravel$l;
     public int ravel$d;
 
