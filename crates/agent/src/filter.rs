@@ -97,11 +97,17 @@ const COLLECTIONS: &[&str] = &[
     "Vector",
 ];
 
-/// The atomics that programs use by the million: a word tells those that one thread has alone.
-fn is_atomic(name: &str) -> bool {
+/// What programs use by the million: a word tells the atomics that one thread has alone, and numbers locks fast.
+fn is_frequent(name: &str) -> bool {
     matches!(
-        name.strip_prefix("java/util/concurrent/atomic/"),
-        Some("AtomicInteger" | "AtomicLong" | "AtomicBoolean" | "AtomicReference")
+        name.strip_prefix("java/util/concurrent/"),
+        Some(
+            "atomic/AtomicInteger"
+                | "atomic/AtomicLong"
+                | "atomic/AtomicBoolean"
+                | "atomic/AtomicReference"
+                | "locks/AbstractOwnableSynchronizer"
+        )
     )
 }
 
@@ -171,7 +177,7 @@ impl Filter {
     pub fn has_word(&self, name: &str) -> bool {
         match self.treatment(name) {
             Treatment::Application | Treatment::Collection => true,
-            Treatment::Library => is_atomic(name),
+            Treatment::Library => is_frequent(name),
             Treatment::Skip(_) => false,
         }
     }

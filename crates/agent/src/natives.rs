@@ -51,6 +51,14 @@ pub extern "system" fn Java_java_lang_Ravel_settled(_: *mut JNIEnv, _: jclass, t
     block(thread).map_or(0, |(agent, block)| agent.recorder.settled_table(block) as jlong)
 }
 
+/// `Ravel.shake`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_shake(_: *mut JNIEnv, _: jclass) {
+    if let Some(agent) = agent() {
+        agent.recorder.shake();
+    }
+}
+
 /// `Ravel.number`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_number(env: *mut JNIEnv, _: jclass, of: jclass) -> jint {

@@ -27,6 +27,8 @@ pub const MAX_SITES: usize = 1 << 25;
 pub const MAX_THREADS: usize = 1 << 20;
 const OWNERS: usize = 1 << 20;
 const REGIONS: usize = 1 << 20;
+/// An odd number whose multiples differ in all bits.
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 const FIRST_BUFFER: usize = 64;
 const LAST_BUFFER: usize = 8192;
 const QUEUE: usize = 128;
@@ -158,9 +160,8 @@ impl Recorder {
             }
             5 => self.blocks.at(0) as i64,
             6 => self.regions.at(0) as i64,
-            // Each in cache lines of its own, away from the counter.
+            // In a cache line of its own, away from the counter.
             7 => self.sequence.at(32) as i64,
-            8 => self.sequence.at(48) as i64,
             _ => 0,
         }
     }
@@ -215,7 +216,7 @@ impl Recorder {
             settled: 0,
             sure_objects: [0; SITE_SLOTS],
             sure_arrays: [0; SITE_SLOTS],
-            arrays: [0; SITE_SLOTS],
+            vain: [0; SITE_SLOTS],
         }));
         if (thread as usize) < MAX_THREADS {
             // SAFETY: within the region; the slot is written once, before any array can have this owner.
@@ -281,6 +282,14 @@ impl Recorder {
             block.settled = allocate(SETTLED) as u64;
         }
         block.settled
+    }
+
+    /// Makes all threads look again at the arrays of which they take no notice.
+    pub fn shake(&self) {
+        for entry in lock(&self.threads).iter() {
+            // SAFETY: blocks live for ever, and this word of them is only ever changed atomically.
+            unsafe { AtomicU64::from_ptr(&raw mut (*entry.block).shaken) }.fetch_add(MIX, Ordering::SeqCst);
+        }
     }
 
     /// A number for an object without a word.

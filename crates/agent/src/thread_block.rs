@@ -6,8 +6,8 @@ use ravel_trace::raw::RawRecord;
 pub const FRAME: usize = 32;
 /// Bytes of a thread's table of recent accesses.
 pub const REPEATS: usize = 128 * 16;
-/// Bytes of a thread's table of accesses that say nothing new.
-pub const SETTLED: usize = 4096 * 16;
+/// Bytes of a thread's table of accesses that say nothing new, and of the arrays it has last seen.
+pub const SETTLED: usize = (4096 + 1024) * 16;
 /// Places in each of the tables by site.
 pub const SITE_SLOTS: usize = 128;
 /// Bytes of a thread's stack of modelled methods.
@@ -45,7 +45,7 @@ pub struct ThreadBlock {
     pub stack_limit: u64,
     /// Counts synchronisation and method boundaries.
     pub segment: u32,
-    /// Another thread has begun to share an array that this one knew as its own.
+    /// Counts the times that another thread has begun to share an array that this one knew as its own.
     pub stale: u32,
     /// Number of the volatile write under way.
     pub stamp: u64,
@@ -93,10 +93,10 @@ pub struct ThreadBlock {
     pub settled: u64,
     /// By site: the object of which it takes no notice.
     pub sure_objects: [u64; SITE_SLOTS],
-    /// By site: the same for the array last seen there.
+    /// By site: the same for a stretch of an array.
     pub sure_arrays: [u64; SITE_SLOTS],
-    /// By site: number or owner of the array last seen there.
-    pub arrays: [u64; SITE_SLOTS],
+    /// By site: how often, up to 127, an access said something new since one last did not.
+    pub vain: [u8; SITE_SLOTS],
 }
 
 const _: () = {

@@ -49,7 +49,6 @@ fn add_fields(cx: &Context<'_>, class: &mut ClassFile) -> Result<bool> {
     match cx.name.as_str() {
         "java/lang/Thread" => {
             class.add_field(access, "ravel$t", "J")?;
-            class.add_field(access, "ravel$a", "Ljava/lang/ref/WeakReference;")?;
             class.add_field(access, "ravel$l", "[Ljava/lang/Object;")?;
             class.add_field(access, "ravel$d", "I")?;
             Ok(true)

@@ -35,8 +35,7 @@ public final class Ravel {
         static final int FLAGS = (int) Ravel.address(4);
         static final long BLOCKS = Ravel.address(5);
         static final long REGIONS = Ravel.address(6);
-        static final long BROKEN = Ravel.address(7);
-        static final long VOLATILES = Ravel.address(8);
+        static final long VOLATILES = Ravel.address(7);
         static final long CLASS_WORD = U.objectFieldOffset(Class.class, "ravel$o");
         static final Ref[] TABLE = new Ref[1 << 16];
 
@@ -91,7 +90,10 @@ public final class Ravel {
     private static final long SETTLED = 216;
     private static final long SURE_OBJECTS = 224;
     private static final long SURE_ARRAYS = SURE_OBJECTS + 8 * 128;
-    private static final long ARRAYS = SURE_ARRAYS + 8 * 128;
+    private static final long VAIN = SURE_ARRAYS + 8 * 128;
+
+    // In the table at SETTLED: the arrays last seen, after 4096 entries of settle.
+    private static final long KNOWN_ARRAYS = 4096 * 16;
 
     // Frames of the shadow stack: method, call site, position, step, lock.
     private static final long FRAME = 32;
@@ -157,6 +159,8 @@ public final class Ravel {
 
     private static native long settled(long thread);
 
+    private static native void shake();
+
     private static native int number(Class<?> type);
 
     private static native void name(long object, Class<?> type);
@@ -196,6 +200,7 @@ public final class Ravel {
         grow(0);
         ids(0);
         settled(0);
+        shake();
         number(Object.class);
         name(0, Object.class);
         fork(0, null);
@@ -218,7 +223,6 @@ public final class Ravel {
 
     // ---- fields -----------------------------------------------------------------------------------------------
 
-    @ForceInline
     public static void get(int v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -227,7 +231,6 @@ public final class Ravel {
         access(t, READ, site, p, o, w, v);
     }
 
-    @ForceInline
     public static void get(long v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -236,7 +239,6 @@ public final class Ravel {
         access(t, READ, site, p, o, w, v);
     }
 
-    @ForceInline
     public static void get(float v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -245,7 +247,6 @@ public final class Ravel {
         access(t, READ, site, p, o, w, Float.floatToRawIntBits(v));
     }
 
-    @ForceInline
     public static void get(double v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -254,7 +255,6 @@ public final class Ravel {
         access(t, READ, site, p, o, w, Double.doubleToRawLongBits(v));
     }
 
-    @ForceInline
     public static void get(Object v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -263,7 +263,6 @@ public final class Ravel {
         access(t, READ, site, p, o, w, reference(v));
     }
 
-    @ForceInline
     public static void put(int v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -272,7 +271,6 @@ public final class Ravel {
         access(t, WRITE, site, p, o, w, v);
     }
 
-    @ForceInline
     public static void put(long v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -281,7 +279,6 @@ public final class Ravel {
         access(t, WRITE, site, p, o, w, v);
     }
 
-    @ForceInline
     public static void put(float v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -290,7 +287,6 @@ public final class Ravel {
         access(t, WRITE, site, p, o, w, Float.floatToRawIntBits(v));
     }
 
-    @ForceInline
     public static void put(double v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -299,7 +295,6 @@ public final class Ravel {
         access(t, WRITE, site, p, o, w, Double.doubleToRawLongBits(v));
     }
 
-    @ForceInline
     public static void put(Object v, Object o, long w, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -359,7 +354,6 @@ public final class Ravel {
     }
 
     /** The word of an application object being made. */
-    @ForceInline
     public static long born() {
         long t = Thread.currentThread().ravel$t;
         return t == 0 ? 0 : word(t);
@@ -375,52 +369,42 @@ public final class Ravel {
 
     // ---- statics ----------------------------------------------------------------------------------------------
 
-    @ForceInline
     public static void getStatic(int v, int site) {
         statics(READ, site, v);
     }
 
-    @ForceInline
     public static void getStatic(long v, int site) {
         statics(READ, site, v);
     }
 
-    @ForceInline
     public static void getStatic(float v, int site) {
         statics(READ, site, Float.floatToRawIntBits(v));
     }
 
-    @ForceInline
     public static void getStatic(double v, int site) {
         statics(READ, site, Double.doubleToRawLongBits(v));
     }
 
-    @ForceInline
     public static void getStatic(Object v, int site) {
         statics(READ, site, reference(v));
     }
 
-    @ForceInline
     public static void putStatic(int v, int site) {
         statics(WRITE, site, v);
     }
 
-    @ForceInline
     public static void putStatic(long v, int site) {
         statics(WRITE, site, v);
     }
 
-    @ForceInline
     public static void putStatic(float v, int site) {
         statics(WRITE, site, Float.floatToRawIntBits(v));
     }
 
-    @ForceInline
     public static void putStatic(double v, int site) {
         statics(WRITE, site, Double.doubleToRawLongBits(v));
     }
 
-    @ForceInline
     public static void putStatic(Object v, int site) {
         statics(WRITE, site, reference(v));
     }
@@ -465,86 +449,73 @@ public final class Ravel {
 
     // ---- arrays -----------------------------------------------------------------------------------------------
 
-    @ForceInline
     public static void aget(Object a, int i, int v, int site) {
         element(READ_ELEMENT, a, i, v, site);
     }
 
-    @ForceInline
     public static void aget(Object a, int i, long v, int site) {
         element(READ_ELEMENT, a, i, v, site);
     }
 
-    @ForceInline
     public static void aget(Object a, int i, float v, int site) {
         element(READ_ELEMENT, a, i, Float.floatToRawIntBits(v), site);
     }
 
-    @ForceInline
     public static void aget(Object a, int i, double v, int site) {
         element(READ_ELEMENT, a, i, Double.doubleToRawLongBits(v), site);
     }
 
-    @ForceInline
     public static void aget(Object a, int i, Object v, int site) {
         element(READ_ELEMENT, a, i, reference(v), site);
     }
 
-    @ForceInline
     public static void aput(int v, Object a, int i, int site) {
         element(WRITE_ELEMENT, a, i, v, site);
     }
 
-    @ForceInline
     public static void aput(long v, Object a, int i, int site) {
         element(WRITE_ELEMENT, a, i, v, site);
     }
 
-    @ForceInline
     public static void aput(float v, Object a, int i, int site) {
         element(WRITE_ELEMENT, a, i, Float.floatToRawIntBits(v), site);
     }
 
-    @ForceInline
     public static void aput(double v, Object a, int i, int site) {
         element(WRITE_ELEMENT, a, i, Double.doubleToRawLongBits(v), site);
     }
 
-    @ForceInline
     public static void aput(Object v, Object a, int i, int site) {
         element(WRITE_ELEMENT, a, i, reference(v), site);
     }
 
     @ForceInline
     private static void element(int kind, Object a, int i, long v, int site) {
-        Thread thread = Thread.currentThread();
-        long t = thread.ravel$t;
+        long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         int p = step(t);
-        int k = site & 127;
-        WeakReference<Object[]> cache = thread.ravel$a;
-        Object[] known = cache == null ? null : cache.get();
-        if (known != null && known[k] == a && H.U.getLong(t + SURE_ARRAYS + (k << 3)) == sureElement(t, i, site)) return;
-        elementAccess(thread, t, kind, site, p, known, a, i, v);
+        if (a != null && H.U.getLong(t + SURE_ARRAYS + ((site & 127) << 3)) == sureElement(t, a, i, site)) return;
+        elementAccess(t, kind, site, p, a, i, v);
     }
 
-    /** What stands for an array, as long as nobody else meddles, in this stretch of it and at this site. */
+    /**
+     * What stands for a stretch of an array at a site as long as nobody else meddles. The header of an array that is no lock has
+     * its identity hash; while it has none, or is a lock, the number is nowhere kept.
+     */
     @ForceInline
-    private static long sureElement(long t, int i, int site) {
-        return site * MIX + ((long) (i >>> 12) << 40) + H.U.getLong(t + SHAKEN) + H.U.getLong(H.BROKEN);
+    private static long sureElement(long t, Object a, int i, int site) {
+        return H.U.getLong(a, 0L) + site * MIX + ((long) (i >>> 12) << 40) + H.U.getLong(t + SHAKEN);
     }
 
     @DontInline
-    private static void elementAccess(Thread thread, long t, int kind, int site, int p, Object[] known, Object a, int i, long v) {
+    private static void elementAccess(long t, int kind, int site, int p, Object a, int i, long v) {
         if (a == null || i < 0 || i >= java.lang.reflect.Array.getLength(a)) return;
-        int k = site & 127;
+        int hash = System.identityHashCode(a);
         // Looked at before anything that it depends on.
-        long sure = sureElement(t, i, site);
-        long w = known != null && known[k] == a && H.U.getInt(t + STALE) == 0
-                ? H.U.getLong(t + ARRAYS + (k << 3))
-                : find(thread, t, known, a, k);
+        long sure = sureElement(t, a, i, site);
+        long w = find(t, a, hash);
         if ((int) w == H.U.getInt(t + TAG)) {
-            H.U.putLong(t + SURE_ARRAYS + (k << 3), sure);
+            takeNoNotice(t, a, site, sure);
             return;
         }
         long number = w >>> 32;
@@ -556,7 +527,7 @@ public final class Ravel {
             int claim = H.U.getInt(region);
             int next = settle(t, kind == WRITE_ELEMENT, site, stretch, claim);
             if (next < 0) {
-                H.U.putLong(t + SURE_ARRAYS + (k << 3), sure);
+                takeNoNotice(t, a, site, sure);
                 return;
             }
             if (next != claim && H.U.compareAndSetInt(null, region, claim, next) && claim != 0) tell(claim);
@@ -564,27 +535,27 @@ public final class Ravel {
         record(t, kind, site, p, location, v);
     }
 
+    private static void takeNoNotice(long t, Object a, int site, long sure) {
+        if ((H.U.getLong(a, 0L) & 7) == 1) H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+    }
+
     /** Whoever took no notice of an array must look again. */
     private static void tell(int claim) {
         if (claim >= READERS) {
-            H.U.getAndAddLong(null, H.BROKEN, MIX);
+            shake();
         } else {
             long owner = H.U.getLong(H.BLOCKS + (claim >>> 9 << 3));
             if (owner != 0) H.U.getAndAddLong(null, owner + SHAKEN, MIX);
         }
     }
 
-    /**
-     * Looks an array up: its owner's tag if one thread has it alone, else {@code number << 32 | 1}. The cache is held
-     * weakly, so that it keeps no array alive.
-     */
-    private static long find(Thread thread, long t, Object[] known, Object a, int k) {
-        if (known == null || H.U.getInt(t + STALE) != 0) {
-            H.U.putInt(t + STALE, 0);
-            known = new Object[128];
-            thread.ravel$a = new WeakReference<>(known);
-        }
-        int hash = System.identityHashCode(a);
+    /** Looks an array up: its owner's tag if one thread has it alone, else {@code number << 32 | 1}. */
+    private static long find(long t, Object a, int hash) {
+        long known = H.U.getLong(t + SETTLED);
+        if (known == 0) known = settled(t);
+        known += KNOWN_ARRAYS + ((hash & 1023) << 4);
+        int stale = H.U.getInt(t + STALE);
+        if (H.U.getInt(known) == hash && H.U.getInt(known + 4) == stale) return H.U.getLong(known + 8);
         long slot = H.OWNERS + ((long) (hash & 0xFFFFF) << 3);
         long entry = H.U.getLong(slot);
         int mine = H.U.getInt(t + TAG);
@@ -603,15 +574,15 @@ public final class Ravel {
                 H.U.putLong(slot, (long) hash << 32 | 1);
                 long owner = H.U.getLong(H.BLOCKS + ((entry & OWNER_BITS) >>> 1 << 3));
                 if (owner != 0) {
-                    H.U.putInt(owner + STALE, 1);
+                    H.U.getAndAddInt(null, owner + STALE, 1);
                     H.U.getAndAddLong(null, owner + SHAKEN, MIX);
                 }
             }
             w = (long) numbered(a, hash) << 32 | 1;
         }
-        known[k] = a;
-        H.U.putLong(t + SURE_ARRAYS + (k << 3), 0);
-        H.U.putLong(t + ARRAYS + (k << 3), w);
+        H.U.putInt(known, hash);
+        H.U.putInt(known + 4, stale);
+        H.U.putLong(known + 8, w);
         return w;
     }
 
@@ -792,7 +763,6 @@ public final class Ravel {
     }
 
     /** Before a write to a volatile field: its number must be smaller than that of any read that sees it. */
-    @ForceInline
     public static void stamp(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -836,6 +806,14 @@ public final class Ravel {
     private static int settle(long t, boolean write, int site, long group, int claim) {
         long table = H.U.getLong(t + SETTLED);
         if (table == 0) table = settled(t);
+        // Where it never helped of late, it is seldom tried.
+        long vain = t + VAIN + (site & 127);
+        int tries = H.U.getByte(vain);
+        if (tries == Byte.MAX_VALUE) {
+            if (claim == 0 && (H.U.getInt(t + POSITION) & 15) != 0) return 0;
+        } else {
+            H.U.putByte(vain, (byte) (tries + 1));
+        }
         long key = group << 25 ^ site;
         long entry = table + ((key * MIX >>> 52) << 4);
         int epoch = (int) (H.U.getLong(t + EPOCH) >>> 40);
@@ -846,7 +824,10 @@ public final class Ravel {
         int me = H.U.getInt(t + THREAD) + 1;
         int next = claim;
         if (claim >= READERS ? !write : claim != 0 && claim >>> 9 == me) {
-            if (n >= ENOUGH) return -1;
+            if (n >= ENOUGH) {
+                H.U.putByte(vain, (byte) 0);
+                return -1;
+            }
         } else if (claim != 0 || n >= ENOUGH) {
             boolean take = claim == 0 || claim >= READERS;
             int count = H.U.getInt(t + CLAIMS) + 1;
@@ -946,13 +927,11 @@ public final class Ravel {
     // ---- methods ----------------------------------------------------------------------------------------------
 
     /** The call about to be made. */
-    @ForceInline
     public static void call(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t != 0) H.U.putInt(t + CALL, site);
     }
 
-    @ForceInline
     public static void enter(int method) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -1000,7 +979,6 @@ public final class Ravel {
         pop(t, method);
     }
 
-    @ForceInline
     public static void exit(int method) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -1502,7 +1480,13 @@ public final class Ravel {
 
     private static void state(long t, int kind, int site, long state, long value) {
         if (state == 0 || H.U.getLong(t + TOP) == H.U.getLong(t + BOTTOM)) return;
-        stamped(t, kind, site, H.U.getInt(t + POSITION), state, value, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+        int p = H.U.getInt(t + POSITION);
+        if (kind == READ_STATE || kind == READ_ENTRY) {
+            H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+            record(t, kind, site, p, state, value);
+        } else {
+            stamped(t, kind, site, p, state, value, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+        }
     }
 
     private static void state(long t, int kind, int site, long state, long value, long stamp) {
@@ -1525,7 +1509,6 @@ public final class Ravel {
     // ---- forced runs ----------------------------------------------------------------------------------------------
 
     /** Before a point, in forced runs only. */
-    @ForceInline
     public static void point(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;

@@ -3,7 +3,6 @@ package java.lang;
 /** Only for the compiler: the real class gets these fields when it is loaded. */
 public class Thread implements Runnable {
     public long ravel$t;
-    public java.lang.ref.WeakReference<Object[]> ravel$a;
     public Object[] ravel$l;
     public int ravel$d;
 
