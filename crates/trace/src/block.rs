@@ -30,7 +30,7 @@ pub(crate) const MAX_RECORDS: usize = 1 << 16;
 const MIN_COMPRESSED: usize = 128;
 
 /// Speed before size: the recorder is behind most of the time.
-const LEVEL: i32 = 1;
+const LEVEL: i32 = -4;
 
 /// What a block holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -107,8 +107,11 @@ public final class Ravel {
     private static final int CLAIM_BITS = 0xFFFFF;
     private static final int READERS = 0x80000;
     private static final int CLAIMANTS = 1023;
+    private static final int CONTESTED = 1;
     /** How often the same code must have done the same before the next time says nothing new. */
     private static final int ENOUGH = 8;
+    /** The same where a claim has been broken before. */
+    private static final int PLENTY = 128;
     private static final long MIX = 0x9E3779B97F4A7C15L;
 
     // Kinds, as in ravel_trace::raw.
@@ -530,7 +533,7 @@ public final class Ravel {
                 takeNoNotice(t, a, site, sure);
                 return;
             }
-            if (next != claim && H.U.compareAndSetInt(null, region, claim, next) && claim != 0) tell(claim);
+            if (next != claim && H.U.compareAndSetInt(null, region, claim, next) && claim > CONTESTED) tell(claim);
         }
         record(t, kind, site, p, location, v);
     }
@@ -800,8 +803,8 @@ public final class Ravel {
      * accessed it often enough, nobody else has meanwhile, or nobody has written to it and this is a read, and the thread has
      * ordered nothing after itself since (locks apart).
      *
-     * <p>The claim says who has it: 0 nobody, a thread with a count, or READERS with a count. Any other access breaks it. Gives -1 if
-     * the access is to be left out, else the claim from now on.
+     * <p>The claim says who has it: 0 nobody yet, CONTESTED nobody, a thread with a count, or READERS with a count. Any other access
+     * breaks it. Gives -1 if the access is to be left out, else the claim from now on.
      */
     private static int settle(long t, boolean write, int site, long group, int claim) {
         long table = H.U.getLong(t + SETTLED);
@@ -810,7 +813,7 @@ public final class Ravel {
         long vain = t + VAIN + (site & 127);
         int tries = H.U.getByte(vain);
         if (tries == Byte.MAX_VALUE) {
-            if (claim == 0 && (H.U.getInt(t + POSITION) & 15) != 0) return 0;
+            if (claim <= CONTESTED && (H.U.getInt(t + POSITION) & 15) != 0) return claim;
         } else {
             H.U.putByte(vain, (byte) (tries + 1));
         }
@@ -823,21 +826,23 @@ public final class Ravel {
         }
         int me = H.U.getInt(t + THREAD) + 1;
         int next = claim;
-        if (claim >= READERS ? !write : claim != 0 && claim >>> 9 == me) {
+        if (claim >= READERS ? !write : claim > CONTESTED && claim >>> 9 == me) {
             if (n >= ENOUGH) {
                 H.U.putByte(vain, (byte) 0);
                 return -1;
             }
-        } else if (claim != 0 || n >= ENOUGH) {
-            boolean take = claim == 0 || claim >= READERS;
+        } else if (claim > CONTESTED && claim < READERS) {
+            next = CONTESTED;
+            n = 0;
+        } else if (claim >= READERS || n >= (claim == 0 ? ENOUGH : PLENTY)) {
             int count = H.U.getInt(t + CLAIMS) + 1;
             H.U.putInt(t + CLAIMS, count);
-            next = !take ? 0 : !write ? READERS | (count * 1021 + me) & READERS - 1 : me < CLAIMANTS ? me << 9 | count & 511 : 0;
+            next = !write ? READERS | (count * 1021 + me) & READERS - 1 : me < CLAIMANTS ? me << 9 | count & 511 : CONTESTED;
             n = 0;
         }
         H.U.putLong(entry, key);
         H.U.putInt(entry + 8, next);
-        H.U.putInt(entry + 12, epoch << 8 | n + 1);
+        H.U.putInt(entry + 12, epoch << 8 | Math.min(n + 1, 0xFF));
         return next;
     }
 
