@@ -87,11 +87,12 @@ pub struct ThreadBlock {
     pub claims: u32,
     /// Moves when the thread has ordered something after what it did so far.
     pub epoch: u64,
-    /// Moves as well when another thread has touched an array of which this one takes no notice. Others add to it.
+    /// Moves then as well, and when another thread has touched an array of which this one takes no notice. Others add to
+    /// it.
     pub shaken: u64,
     /// The table of accesses that say nothing new; 0 until it is needed.
     pub settled: u64,
-    /// By site: the object of which it takes no notice.
+    /// By site: an object of which it takes no notice.
     pub sure_objects: [u64; SITE_SLOTS],
     /// By site: the same for a stretch of an array.
     pub sure_arrays: [u64; SITE_SLOTS],

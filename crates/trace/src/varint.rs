@@ -13,6 +13,22 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
+/// The most bytes that a number has.
+pub(crate) const MAX_LEN: usize = 10;
+
+/// Writes a number at `at`, where there is room for it, and moves `at` past it.
+#[inline]
+pub(crate) fn put_at(out: &mut [u8], at: &mut usize, mut value: u64) {
+    let mut end = *at;
+    while value >= 0x80 {
+        out[end] = value as u8 | 0x80;
+        value >>= 7;
+        end += 1;
+    }
+    out[end] = value as u8;
+    *at = end + 1;
+}
+
 /// Takes the number at `at` and moves `at` past it; none if it does not end, or does not fit 64 bits.
 #[inline]
 pub(crate) fn get(bytes: &[u8], at: &mut usize) -> Option<u64> {

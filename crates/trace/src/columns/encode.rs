@@ -8,7 +8,7 @@ use crate::definition::Definition;
 use crate::ids::FieldId;
 use crate::names::{SiteKind, flags};
 use crate::raw::{RawKind, RawRecord};
-use crate::varint::{fold, put};
+use crate::varint::{MAX_LEN, fold, put, put_at};
 use rustc_hash::FxHashMap;
 
 /// What the definitions say of the values at each site.
@@ -96,12 +96,18 @@ struct Slot {
 
 /// Takes records apart; keeps its memory from block to block.
 pub(crate) struct Encoder {
+    table: Table,
+    codes: Vec<u16>,
+    /// Room for the most that each column can have; where it ends is known while a block is made.
+    columns: [Vec<u8>; COLUMNS],
+}
+
+/// The dictionary of a block while it grows.
+struct Table {
     slots: Vec<Slot>,
     block: u32,
     entries: Vec<Entry>,
     dictionary: Vec<u8>,
-    codes: Vec<u16>,
-    columns: [Vec<u8>; COLUMNS],
 }
 
 /// What a thread carries from one block to the next.
@@ -119,10 +125,12 @@ const SLOTS: usize = 2 * crate::block::MAX_RECORDS;
 impl Encoder {
     pub fn new() -> Self {
         Encoder {
-            slots: vec![Slot::default(); SLOTS],
-            block: 0,
-            entries: Vec::new(),
-            dictionary: Vec::new(),
+            table: Table {
+                slots: vec![Slot::default(); SLOTS],
+                block: 0,
+                entries: Vec::new(),
+                dictionary: Vec::new(),
+            },
             codes: Vec::new(),
             columns: Default::default(),
         }
@@ -141,43 +149,51 @@ impl Encoder {
         let mut clock = state.clock;
         let mut stamped = state.stamped;
         let mut position = 0u32;
+        let mut ends = [0; COLUMNS];
+        let [positions, numbers, indices, values, digests, clocks] = &mut self.columns;
         for record in records {
-            let index = self.entry_index(record, types)?;
+            let index = self.table.entry_index(record, types)?;
             self.codes.push(index as u16);
-            let entry = &mut self.entries[index];
-            let columns = &mut self.columns;
-            put(&mut columns[POSITIONS], record.position().wrapping_sub(position).into());
+            let entry = &mut self.table.entries[index];
+            put_at(
+                positions,
+                &mut ends[POSITIONS],
+                record.position().wrapping_sub(position).into(),
+            );
             position = record.position();
             stamped = false;
             match entry.first {
                 First::None => {}
                 First::Number => {
-                    put(
-                        &mut columns[NUMBERS],
+                    put_at(
+                        numbers,
+                        &mut ends[NUMBERS],
                         fold(record.a.wrapping_sub(entry.last_number) as i64),
                     );
                     entry.last_number = record.a;
                 }
                 First::Element => {
                     let array = record.a >> 32;
-                    put(
-                        &mut columns[NUMBERS],
+                    put_at(
+                        numbers,
+                        &mut ends[NUMBERS],
                         fold(array.wrapping_sub(entry.last_number) as i64),
                     );
                     entry.last_number = array;
                     let index = record.a as u32;
-                    put(
-                        &mut columns[INDICES],
+                    put_at(
+                        indices,
+                        &mut ends[INDICES],
                         fold(index.wrapping_sub(entry.last_index) as i32 as i64),
                     );
                     entry.last_index = index;
                 }
                 First::Mark => {
-                    put(&mut columns[CLOCKS], fold(record.a.wrapping_sub(clock) as i64));
+                    put_at(clocks, &mut ends[CLOCKS], fold(record.a.wrapping_sub(clock) as i64));
                     clock = record.a;
                 }
                 First::Stamp => {
-                    put(&mut columns[CLOCKS], fold(record.a.wrapping_sub(clock) as i64));
+                    put_at(clocks, &mut ends[CLOCKS], fold(record.a.wrapping_sub(clock) as i64));
                     clock = record.a.wrapping_add(1);
                     stamped = true;
                 }
@@ -185,21 +201,21 @@ impl Encoder {
             match entry.second {
                 Second::None => {}
                 Second::Sequence => {
-                    put(&mut columns[CLOCKS], fold(record.b.wrapping_sub(clock) as i64));
+                    put_at(clocks, &mut ends[CLOCKS], fold(record.b.wrapping_sub(clock) as i64));
                     clock = record.b.wrapping_add(1);
                 }
                 Second::Number => {
                     let value = i64::from(record.b as u32);
-                    put(&mut columns[VALUES], fold(value - entry.last_value));
+                    put_at(values, &mut ends[VALUES], fold(value - entry.last_value));
                     entry.last_value = value;
                 }
                 Second::Value(ValueType::Integral) => {
                     let value = record.b as i64;
                     if (-EXACT_LIMIT..EXACT_LIMIT).contains(&value) {
-                        put(&mut columns[VALUES], fold(value - entry.last_value) << 1);
+                        put_at(values, &mut ends[VALUES], fold(value - entry.last_value) << 1);
                         entry.last_value = value;
                     } else {
-                        put(&mut columns[VALUES], u64::from(digest(record.b)) << 1 | 1);
+                        put_at(values, &mut ends[VALUES], u64::from(digest(record.b)) << 1 | 1);
                     }
                 }
                 Second::Value(value_type) => {
@@ -208,17 +224,48 @@ impl Encoder {
                     } else {
                         digest(record.b)
                     };
-                    columns[DIGESTS].extend_from_slice(&(digest ^ entry.last_digest).to_le_bytes());
+                    let at = ends[DIGESTS];
+                    digests[at..at + 2].copy_from_slice(&(digest ^ entry.last_digest).to_le_bytes());
+                    ends[DIGESTS] = at + 2;
                     entry.last_digest = digest;
                 }
             }
         }
         *state = ThreadState { clock, stamped };
-        self.finish(out);
+        self.finish(ends, out);
         Some(())
     }
 
     fn start(&mut self, records: usize) {
+        self.table.start();
+        self.codes.clear();
+        for column in &mut self.columns {
+            if column.len() < records * MAX_LEN {
+                column.resize(records * MAX_LEN, 0);
+            }
+        }
+    }
+
+    fn finish(&mut self, ends: [usize; COLUMNS], out: &mut Vec<u8>) {
+        let table = &mut self.table;
+        put(out, table.entries.len() as u64);
+        for end in ends {
+            put(out, end as u64);
+        }
+        out.append(&mut table.dictionary);
+        if table.entries.len() <= 256 {
+            out.extend(self.codes.iter().map(|code| *code as u8));
+        } else {
+            out.extend(self.codes.iter().flat_map(|code| code.to_le_bytes()));
+        }
+        for (column, end) in self.columns.iter().zip(ends) {
+            out.extend_from_slice(&column[..end]);
+        }
+    }
+}
+
+impl Table {
+    fn start(&mut self) {
         self.block = self.block.wrapping_add(1);
         if self.block == 0 {
             self.slots.fill(Slot::default());
@@ -226,11 +273,6 @@ impl Encoder {
         }
         self.entries.clear();
         self.dictionary.clear();
-        self.codes.clear();
-        for column in &mut self.columns {
-            column.clear();
-            column.reserve(records);
-        }
     }
 
     #[inline]
@@ -271,21 +313,5 @@ impl Encoder {
         put(&mut self.dictionary, u64::from(record.head as u32));
         self.dictionary.push(hint);
         Some(index)
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        put(out, self.entries.len() as u64);
-        for column in &self.columns {
-            put(out, column.len() as u64);
-        }
-        out.append(&mut self.dictionary);
-        if self.entries.len() <= 256 {
-            out.extend(self.codes.iter().map(|code| *code as u8));
-        } else {
-            out.extend(self.codes.iter().flat_map(|code| code.to_le_bytes()));
-        }
-        for column in &mut self.columns {
-            out.append(column);
-        }
     }
 }

@@ -331,12 +331,14 @@ public final class Ravel {
         access(t, kind, site, p, o, w, 0);
     }
 
+    @DontInline
     public static void jaget(Object a, int i, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         element(READ_ELEMENT, a, i, 0, site);
     }
 
+    @DontInline
     public static void japut(Object a, int i, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
@@ -468,6 +470,7 @@ public final class Ravel {
         element(READ_ELEMENT, a, i, Double.doubleToRawLongBits(v), site);
     }
 
+    @DontInline // where C2 knows that it is an array of references, it will not look at the header in place
     public static void aget(Object a, int i, Object v, int site) {
         element(READ_ELEMENT, a, i, reference(v), site);
     }
@@ -488,6 +491,7 @@ public final class Ravel {
         element(WRITE_ELEMENT, a, i, Double.doubleToRawLongBits(v), site);
     }
 
+    @DontInline
     public static void aput(Object v, Object a, int i, int site) {
         element(WRITE_ELEMENT, a, i, reference(v), site);
     }
@@ -503,7 +507,7 @@ public final class Ravel {
 
     /**
      * What stands for a stretch of an array at a site as long as nobody else meddles. The header of an array that is no lock has
-     * its identity hash; while it has none, or is a lock, the number is nowhere kept.
+     * its identity hash.
      */
     @ForceInline
     private static long sureElement(long t, Object a, int i, int site) {
@@ -516,9 +520,11 @@ public final class Ravel {
         int hash = System.identityHashCode(a);
         // Looked at before anything that it depends on.
         long sure = sureElement(t, a, i, site);
+        // A header that is in use for locking is no name.
+        boolean lasting = (H.U.getLong(a, 0L) & 7) == 1;
         long w = find(t, a, hash);
         if ((int) w == H.U.getInt(t + TAG)) {
-            takeNoNotice(t, a, site, sure);
+            if (lasting) H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
             return;
         }
         long number = w >>> 32;
@@ -530,16 +536,12 @@ public final class Ravel {
             int claim = H.U.getInt(region);
             int next = settle(t, kind == WRITE_ELEMENT, site, stretch, claim);
             if (next < 0) {
-                takeNoNotice(t, a, site, sure);
+                if (lasting) H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
                 return;
             }
             if (next != claim && H.U.compareAndSetInt(null, region, claim, next) && claim > CONTESTED) tell(claim);
         }
         record(t, kind, site, p, location, v);
-    }
-
-    private static void takeNoNotice(long t, Object a, int site, long sure) {
-        if ((H.U.getLong(a, 0L) & 7) == 1) H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
     }
 
     /** Whoever took no notice of an array must look again. */
@@ -867,7 +869,8 @@ public final class Ravel {
     /** The thread has ordered something after what it did so far: what is left out may no longer rest on what came before. */
     private static void release(long t) {
         H.U.putLong(t + EPOCH, H.U.getLong(t + EPOCH) + MIX);
-        H.U.getAndAddLong(null, t + SHAKEN, MIX);
+        // If another thread adds to it meanwhile, one of the two is lost; it has moved all the same.
+        H.U.putLong(t + SHAKEN, H.U.getLong(t + SHAKEN) + MIX);
     }
 
     private static void record(long t, int kind, int site, int p, long a, long b) {
