@@ -55,7 +55,7 @@ pub struct RecorderArgs {
     /// Record objects that only one thread has touched so far, too.
     #[arg(long)]
     keep_unshared: bool,
-    /// Record accesses that repeat what the thread just did, too.
+    /// Record accesses that repeat what the thread just did, or has often done while nobody else came, too.
     #[arg(long)]
     keep_repeats: bool,
     /// Record final fields, too.

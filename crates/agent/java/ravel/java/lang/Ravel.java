@@ -9,15 +9,15 @@ import jdk.internal.vm.annotation.ForceInline;
  * What instrumented code calls. Everything here must be an intrinsic, a field or plain arithmetic on the way of a plain
  * access: anything else would call instrumented code again.
  *
- * <p>Hooks are inlined up to the question whether there is anything to record; what follows is never inlined. Its code in
- * every method would cost the JIT more time than the call does.
+ * <p>Hooks end at the question whether there is anything to record, and the JIT inlines those that are hot; what follows is never
+ * inlined. Hooks inlined everywhere would cost the JIT more time than the calls do.
  *
- * <p>The state of a thread is an off-heap block (see tcb.rs, which has the same offsets); its address is a field added
+ * <p>The state of a thread is an off-heap block (see thread_block.rs, which has the same offsets); its address is a field added
  * to Thread. Address 0 means that the thread is not recorded, and then nothing else of this class may be touched: before
  * the VM is initialised, Unsafe is not usable.
  *
  * <p>An object of an instrumented class has a word: {@code named << 63 | id << 21 | owner << 1 | shared}. The owner is the only thread
- * that has touched it so far. Word 0 is "not yet numbered" in application objects and "not tracked" in JDK objects.
+ * that has touched it so far; in a shared object these bits hold a claim, see settle. Word 0 is "not yet numbered" in application objects and "not tracked" in JDK objects.
  */
 public final class Ravel {
     private Ravel() {}
@@ -1302,6 +1302,8 @@ public final class Ravel {
         if ((model & THROUGH_HANDLE) != 0) {
             model = throughHandle(self, argument, model);
             effect = model & 0xFF;
+            // The field may be a volatile one that others read in the usual way.
+            if (effect != GET && effect != MAP_GET) H.U.getAndAddLong(null, H.VOLATILES, 1);
         }
         boolean alone = (model >>> 8 & 0xFFFF) != 0 && aloneIn(t, self);
         long extra = 0;
