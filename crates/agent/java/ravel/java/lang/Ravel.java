@@ -772,8 +772,10 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         if ((H.U.getByte(H.SITES + site) & SITE_VOLATILE) != 0) {
-            H.U.putLong(t + STAMP, H.U.getAndAddLong(null, H.SEQUENCE, 1));
-            H.U.getAndAddLong(null, H.VOLATILES, 1);
+            long number = H.U.getAndAddLong(null, H.SEQUENCE, 1);
+            H.U.putLong(t + STAMP, number);
+            // No number comes twice, so whoever looks sees that there was a write, whichever of two is there last.
+            H.U.putLongRelease(null, H.VOLATILES, number);
         }
     }
 
@@ -1303,7 +1305,9 @@ public final class Ravel {
             model = throughHandle(self, argument, model);
             effect = model & 0xFF;
             // The field may be a volatile one that others read in the usual way.
-            if (effect != GET && effect != MAP_GET) H.U.getAndAddLong(null, H.VOLATILES, 1);
+            if (effect != GET && effect != MAP_GET) {
+                H.U.putLongRelease(null, H.VOLATILES, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+            }
         }
         boolean alone = (model >>> 8 & 0xFFFF) != 0 && aloneIn(t, self);
         long extra = 0;
