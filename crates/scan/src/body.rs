@@ -13,6 +13,8 @@ pub struct Site {
     pub pc: u16,
     /// How it is acquired.
     pub kind: SiteKind,
+    /// Whether the method gives it up nowhere: whoever calls it holds the lock afterwards.
+    pub kept: bool,
 }
 
 /// How a lock is acquired.

@@ -11,6 +11,7 @@
 pub mod body;
 pub mod callgraph;
 pub mod confirm;
+mod cycles;
 pub mod expr;
 pub mod filter;
 pub mod hierarchy;

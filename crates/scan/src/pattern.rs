@@ -32,6 +32,10 @@ pub struct Witness {
     pub context: u16,
 }
 
+/// Set in the statement of a first acquisition when something was thrown since. Of two ways to the same fact the least is
+/// kept, so it stays set only if every way is such.
+pub const THROWN: u32 = 1 << 31;
+
 /// A small map with sorted keys that keeps the least value of each.
 type Least<K> = Vec<(K, u32)>;
 
@@ -83,7 +87,7 @@ impl Facts {
                     let twice = Twice {
                         first: *known,
                         second: *lock,
-                        at: *at,
+                        at: at & !THROWN,
                     };
                     put(&mut self.twice, twice, *first);
                 }
@@ -95,9 +99,9 @@ impl Facts {
     }
 
     /// SYNC e sb: the block with these facts and lock has been left.
-    fn leave(&mut self, block: &Facts, lock: ExprId, site: u16, enter: u32, variant: bool) {
+    fn leave(&mut self, block: &Facts, (lock, kept): (ExprId, bool), site: u16, enter: u32, variant: bool) {
         let mut acquired = block.released.clone();
-        if lock != UNKNOWN {
+        if lock != UNKNOWN && !kept {
             put(&mut acquired, lock, enter);
         }
         self.acquire(&acquired, variant);
@@ -180,15 +184,15 @@ impl Analysis<'_> {
                 let Some(mut state) = entries[number].clone() else {
                     continue;
                 };
-                let mut flow = |state: &State, to: u16, entries: &mut Vec<Option<State>>| {
+                let mut flow = |state: &State, to: u16, thrown: bool, entries: &mut Vec<Option<State>>| {
                     let to = usize::from(to);
-                    if self.flow(state, &blocks[to].held, &mut entries[to], &enters) {
+                    if self.flow(state, &blocks[to].held, thrown, &mut entries[to], &enters) {
                         pending[to] = true;
                         again = true;
                     }
                 };
                 for handler in &block.handlers {
-                    flow(&state, *handler, &mut entries);
+                    flow(&state, *handler, true, &mut entries);
                 }
                 for at in block.stmts.clone() {
                     let stmt = &self.body.stmts[at as usize];
@@ -196,12 +200,12 @@ impl Analysis<'_> {
                     // A call may throw after it has locked; the others do not throw.
                     if matches!(stmt, Stmt::Call { .. } | Stmt::Assign(_)) {
                         for handler in &block.handlers {
-                            flow(&state, *handler, &mut entries);
+                            flow(&state, *handler, true, &mut entries);
                         }
                     }
                 }
                 for successor in &block.successors {
-                    flow(&state, *successor, &mut entries);
+                    flow(&state, *successor, false, &mut entries);
                 }
                 self.collapse(&mut state, 0, &enters);
                 exit.join(&state.scopes[0]);
@@ -241,7 +245,9 @@ impl Analysis<'_> {
         let site = state.sites.remove(at);
         let facts = state.scopes.remove(at + 1);
         let enter = enters.get(usize::from(site)).copied().unwrap_or(0);
-        state.scopes[at].leave(&facts, self.body.lock(site), site, enter, self.variant);
+        let kept = self.body.sites.get(usize::from(site)).is_some_and(|site| site.kept);
+        let lock = (self.body.lock(site), kept);
+        state.scopes[at].leave(&facts, lock, site, enter, self.variant);
     }
 
     /// Leaves all blocks but the outermost few.
@@ -253,10 +259,13 @@ impl Analysis<'_> {
     }
 
     /// Carries facts along an edge to a block where only `held` is open.
-    fn flow(&self, state: &State, held: &[u16], entry: &mut Option<State>, enters: &[u32]) -> bool {
+    fn flow(&self, state: &State, held: &[u16], thrown: bool, entry: &mut Option<State>, enters: &[u32]) -> bool {
         let common = state.sites.iter().zip(held).take_while(|(a, b)| a == b).count();
         let mut state = state.clone();
         self.collapse(&mut state, common, enters);
+        for (_, first) in state.scopes.iter_mut().flat_map(|scope| &mut scope.released) {
+            *first |= if thrown { THROWN } else { 0 };
+        }
         match entry {
             None => {
                 *entry = Some(state);

@@ -88,7 +88,7 @@ pub struct LocalFact {
     pub pc: u16,
     /// Where it began: the check outside the lock, for double-checked locking.
     pub other: u16,
-    /// The field concerned.
+    /// The field concerned; for a notification, the last one assigned before it.
     pub field: Option<PairId>,
 }
 

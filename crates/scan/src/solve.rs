@@ -7,7 +7,7 @@ use crate::body::{Body, Stmt};
 use crate::callgraph::{CallGraph, CallSite};
 use crate::expr::{ExprId, Exprs, UNKNOWN};
 use crate::filter::Filter;
-use crate::pattern::{Analysis, Facts, Twice};
+use crate::pattern::{Analysis, Facts, THROWN, Twice};
 use crate::program::{MethodId, Program};
 use crate::summary::{Entry, Item, Summaries, Way, actual, copy_from, is_passed, is_wide, translate};
 
@@ -27,7 +27,7 @@ pub fn locks_held(program: &Program, graph: &CallGraph<'_>, filter: &Filter, shu
         let Some(body) = program.body(method) else { continue };
         for (number, site) in body.sites.iter().enumerate() {
             let lock = copy_from(&body.exprs, site.lock, &mut exprs);
-            if lock == UNKNOWN || filter.drops_lock(program, method, body, site.lock) {
+            if lock == UNKNOWN || site.kept || filter.drops_lock(program, method, body, site.lock) {
                 continue;
             }
             let entry = Entry {
@@ -184,6 +184,8 @@ pub struct Instance {
     pub twice: Twice,
     /// The statement of the first acquisition.
     pub first: u32,
+    /// Whether the second comes after the first only when something was thrown in between.
+    pub thrown: bool,
     /// The method that holds the context lock.
     pub context_method: MethodId,
     /// The site in that method that acquired it.
@@ -206,7 +208,8 @@ pub fn instances(
             instances.push(Instance {
                 facts: number as u32,
                 twice: witness.twice,
-                first: *first,
+                first: first & !THROWN,
+                thrown: first & THROWN != 0,
                 context_method: facts.method,
                 context_site: witness.context,
                 chain: Vec::new(),
@@ -336,7 +339,8 @@ fn in_context(
         same.map(|(twice, first)| Instance {
             facts: number,
             twice: *twice,
-            first: *first,
+            first: first & !THROWN,
+            thrown: first & THROWN != 0,
             context_method: site.method,
             context_site: context,
             chain: chain.clone(),

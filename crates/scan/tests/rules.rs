@@ -29,7 +29,16 @@ fn every_rule_finds_the_bad_and_passes_the_ok() {
             "LockPatternBad.unknownContext",
         ]
     );
-    assert_eq!(found("lock-order"), ["OrderBad.ab"]);
+    assert_eq!(
+        found("lock-order"),
+        ["OrderBad.ab", "RingBad.gh", "TransferBad.transfer"]
+    );
+    let ring = scan.findings.iter().find(|finding| finding.variables.len() == 3);
+    assert_eq!(
+        ring.map(|ring| ring.steps.len()),
+        Some(6),
+        "three locks, each with the next"
+    );
     // One finding per field, with all its uses.
     let guarded = scan.findings.iter().filter(|finding| finding.rule == Rule::GuardedBy);
     let guarded: Vec<(&str, Vec<&str>)> = guarded

@@ -146,6 +146,7 @@ pub(super) fn lower(context: &Context<'_>, code: &Code) -> Option<Lowered> {
             lock,
             pc: 0,
             kind: SiteKind::Method,
+            kept: false,
         });
         entry.push(0);
     }
@@ -425,6 +426,7 @@ impl Run<'_, '_> {
             lock,
             pc: self.pc,
             kind,
+            kept: false,
         });
         self.emit(Stmt::Enter(site));
     }
@@ -602,6 +604,10 @@ impl Run<'_, '_> {
             &self.exits,
             entry,
         );
+        for (number, site) in self.sites.iter_mut().enumerate() {
+            let released = |stmt: &Stmt| matches!(stmt, Stmt::Exit(Some(exit)) if usize::from(*exit) == number);
+            site.kept = site.kind == SiteKind::Explicit && !self.stmts.iter().any(released);
+        }
         self.local_rules();
         let mut used: Vec<Node> = self.exprs.nodes().to_vec();
         used.retain(|node| matches!(node, Node::Param(_) | Node::Local(_)));
@@ -734,11 +740,12 @@ impl Run<'_, '_> {
                 crate::body::step(&mut held, stmt);
             }
         }
+        let before = self.assignments.iter().filter(|(_, assigned)| assigned.pc < mark.pc);
         (!calls).then_some(LocalFact {
             kind: LocalKind::NakedNotify,
             pc: mark.pc,
             other: self.sites[usize::from(site)].pc,
-            field: None,
+            field: before.max_by_key(|(_, assigned)| assigned.pc).map(|(field, _)| *field),
         })
     }
 

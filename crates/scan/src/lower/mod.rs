@@ -7,9 +7,9 @@ mod held;
 mod method;
 mod variables;
 
-use ravel_classfile::ClassFile;
+use ravel_classfile::{ClassFile, Constant};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::program::{Class, ClassId, ClassNotes, Method, MethodId, Program};
 use crate::symbols::{PairId, Sym, Symbols};
@@ -52,6 +52,7 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
             }
         }
     }
+    name_fields_by_their_owners(&mut named, &program.symbols);
     let fields = named.iter().flat_map(|(_, names, _)| &names.fields);
     let guarded = fields.filter(|field| field.guard.is_some());
     let guarded: FxHashSet<Sym> = guarded.map(|field| program.symbols.members(field.pair).1).collect();
@@ -69,6 +70,46 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
     }
     count(&mut program);
     program
+}
+
+/// Code may name an inherited field by any subclass; from here on the class that declares it names it, or one lock would
+/// have several names.
+fn name_fields_by_their_owners(named: &mut [(ClassFile, Names, bool)], symbols: &Symbols) {
+    let declared: FxHashSet<PairId> = named
+        .iter()
+        .flat_map(|(_, names, _)| names.fields.iter().map(|field| field.pair))
+        .collect();
+    let parents: FxHashMap<Sym, Vec<Sym>> = named
+        .iter()
+        .map(|(_, names, _)| {
+            let parents = names.interfaces.iter().copied().chain(names.super_class);
+            (names.name, parents.collect())
+        })
+        .collect();
+    let owner = |pair: PairId| {
+        let (class, member) = symbols.members(pair);
+        let mut pending = vec![class];
+        // The bound is for hierarchies that are damaged into circles.
+        for _ in 0..256 {
+            let class = pending.pop()?;
+            let pair = symbols.find_pair(class, member);
+            if let Some(pair) = pair.filter(|pair| declared.contains(pair)) {
+                return Some(pair);
+            }
+            pending.extend(parents.get(&class).into_iter().flatten());
+        }
+        None
+    };
+    named.par_iter_mut().for_each(|(file, names, _)| {
+        for index in file.pool.indices() {
+            if let Ok(Constant::FieldRef(..)) = file.pool.get(index)
+                && let Some(id) = names.ids.get_mut(usize::from(index))
+                && let Some(pair) = owner(PairId(*id))
+            {
+                *id = pair.0;
+            }
+        }
+    });
 }
 
 /// The locks of the library and all classes of the program below them.

@@ -7,6 +7,7 @@ use ravel_classfile::access;
 
 use crate::body::Stmt;
 use crate::callgraph::CallGraph;
+use crate::cycles;
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
 use crate::filter::{Filter, class_of};
 use crate::program::{MethodId, Program};
@@ -91,56 +92,90 @@ fn named_at_source(
     None
 }
 
-/// All circles of two locks, one finding per pair.
+/// All shortest circles, one finding each, and methods that lock two objects of one class in whichever order they come.
 pub fn check(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Filter) -> Vec<Draft> {
-    let edges = edges(program, graph, held, filter);
-    let mut drafts = Vec::new();
-    for ((from, to), forth) in &edges {
-        if from >= to {
-            continue;
+    let edges: BTreeMap<(Named, Named), Vec<Edge>> = edges(program, graph, held, filter)
+        .into_iter()
+        .map(|(ends, known)| (ends, known.into_iter().collect()))
+        .collect();
+    // Threads that hold one more lock in common cannot meet in the circle.
+    let together = |a: &Edge, b: &Edge| !a.others.iter().any(|other| b.others.contains(other));
+    let mut drafts: Vec<Draft> = cycles::shortest(&edges, &together)
+        .iter()
+        .filter_map(|circle| draft(program, circle))
+        .collect();
+    for ((from, to), known) in &edges {
+        if from == to
+            && let Some(edge) = known.iter().find(|edge| edge.others.is_empty())
+        {
+            drafts.extend(draft(program, &[(*from, edge), (*to, edge)]));
         }
-        let Some(back) = edges.get(&(*to, *from)) else { continue };
-        let pair = forth.iter().find_map(|a| {
-            let gated = |b: &Edge| a.others.iter().any(|other| b.others.contains(other));
-            back.iter().find(|b| !gated(b)).map(|b| (a, b))
-        });
-        let Some((a, b)) = pair else { continue };
-        if !program.class_of(a.method).wanted && !program.class_of(b.method).wanted {
-            continue;
-        }
-        let (first, second) = (from.text(program), to.text(program));
-        let mut steps = Vec::new();
-        for (edge, outer, inner) in [(a, &first, &second), (b, &second, &first)] {
-            steps.push(step(
-                program,
-                edge.method,
-                edge.line,
-                "acquire",
-                outer.clone(),
-                Vec::new(),
-            ));
-            let (method, line) = edge.inner.unwrap_or((edge.method, edge.line));
-            steps.push(step(program, method, line, "acquire", inner.clone(), Vec::new()));
-        }
-        drafts.push(Draft {
-            rule: Rule::LockOrder,
-            method: a.method,
-            line: a.line,
-            subject: format!("{first} {second}"),
-            alike: None,
-            variables: vec![first.clone(), second.clone()],
-            steps,
-            message: format!(
-                "{first} and then {second} are locked in {}, and the other way round in {}",
-                program.method_text(a.method),
-                program.method_text(b.method)
-            ),
-            help: "Take the locks in the same order everywhere.".to_owned(),
-            units: vec![b.method],
-            shown: a.calls + b.calls <= 2,
-        });
     }
     drafts
+}
+
+fn draft(program: &Program, circle: &[(Named, &Edge)]) -> Option<Draft> {
+    if !circle.iter().any(|(_, edge)| program.class_of(edge.method).wanted) {
+        return None;
+    }
+    let names: Vec<String> = circle.iter().map(|(lock, _)| lock.text(program)).collect();
+    let inner = |at: usize| &names[(at + 1) % names.len()];
+    let mut steps = Vec::new();
+    for (at, (_, edge)) in circle.iter().enumerate() {
+        let (method, line) = edge.inner.unwrap_or((edge.method, edge.line));
+        let outer = step(
+            program,
+            edge.method,
+            edge.line,
+            "acquire",
+            names[at].clone(),
+            Vec::new(),
+        );
+        steps.push(outer);
+        steps.push(step(program, method, line, "acquire", inner(at).clone(), Vec::new()));
+    }
+    let place = |at: usize| program.method_text(circle[at].1.method);
+    let same = circle.iter().all(|(lock, _)| *lock == circle[0].0);
+    let message = match circle.len() {
+        2 if same => {
+            steps.truncate(2);
+            format!(
+                "{} locks two objects of one class, in whichever order it is given them",
+                place(0)
+            )
+        }
+        2 => format!(
+            "{} and then {} are locked in {}, and the other way round in {}",
+            names[0],
+            names[1],
+            place(0),
+            place(1)
+        ),
+        count => {
+            let parts = (0..count).map(|at| format!("{} and then {} in {}", names[at], inner(at), place(at)));
+            format!("locks are taken in a circle: {}", parts.collect::<Vec<_>>().join(", "))
+        }
+    };
+    let mut variables = names.clone();
+    variables.dedup();
+    let calls: u32 = circle.iter().map(|(_, edge)| edge.calls).sum();
+    Some(Draft {
+        rule: Rule::LockOrder,
+        method: circle[0].1.method,
+        line: circle[0].1.line,
+        subject: names.join(" "),
+        alike: None,
+        variables,
+        steps,
+        message,
+        help: if same {
+            "Give the objects an order (a number, a name) and lock them in it.".to_owned()
+        } else {
+            "Take the locks in the same order everywhere.".to_owned()
+        },
+        units: circle.iter().skip(1).map(|(_, edge)| edge.method).collect(),
+        shown: calls as usize <= circle.len(),
+    })
 }
 
 type Edges = BTreeMap<(Named, Named), BTreeSet<Edge>>;
@@ -161,7 +196,14 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
                 .iter()
                 .map(|site| named(program, method, exprs.nodes(), body.lock(*site)))
                 .collect();
-            for from in locks.iter().flatten().filter(|from| **from != to) {
+            let is_plain = |lock: ExprId| matches!(exprs.node(lock), Node::This | Node::Param(_));
+            for (place, from) in locks.iter().enumerate() {
+                let Some(from) = from else { continue };
+                // Two objects of one class are two locks only if the method is given both: a parent and its child have an
+                // order.
+                if *from == to && !(is_plain(lock) && is_plain(body.lock(open[place]))) {
+                    continue;
+                }
                 let others = locks.iter().flatten().filter(|other| *other != from).copied();
                 let known = edges.entry((*from, to)).or_default();
                 if known.len() < 8 {

@@ -13,10 +13,15 @@ use crate::report::{Alike, Draft, expr_text, step};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
 use crate::summary::Way;
 
-/// One warning per place of the second acquisition, over all contexts. Places are lines, since compilers copy the code of
-/// `finally`.
+/// Warnings whose calls add up to more than this are held back: the farther apart context and acquisitions are, the less
+/// likely anyone meant them to be one step.
+const NEAR: usize = 4;
+
+/// One warning per method and pair of locks acquired in turn there, over all contexts and all places of the second
+/// acquisition. The paper's tool combines the warnings about one lock in the same way; all have one fix.
 ///
-/// What rests on a call that several methods may answer is held back: most often another one answers.
+/// Held back is what rests on a call that several methods may answer (most often another one answers), on calls that add
+/// up to more than [`NEAR`], or on an exception between the acquisitions (most often nothing is left to be atomic).
 pub fn check(
     program: &Program,
     graph: &CallGraph<'_>,
@@ -25,7 +30,7 @@ pub fn check(
     found: &[MethodFacts],
     instances: &[Instance],
 ) -> Vec<Draft> {
-    let mut places: BTreeMap<(MethodId, u32), Vec<&Instance>> = BTreeMap::new();
+    let mut groups: BTreeMap<(u32, ExprId, ExprId), Vec<Ranked<'_>>> = BTreeMap::new();
     for instance in instances {
         let facts = &found[instance.facts as usize];
         let Some(body) = program.body(facts.method) else {
@@ -34,32 +39,73 @@ pub fn check(
         if !program.class_of(facts.method).wanted
             || is_unshared(program, filter, facts, instance)
             || is_private(body, facts, instance)
+            || is_under_construction(program, facts, instance)
             || is_guarded(program, facts, instance)
         {
             continue;
         }
-        let line = match body.stmt_line(instance.twice.at) {
-            // Without line numbers every statement is a place of its own.
-            0 => u32::MAX - instance.twice.at,
-            line => line,
-        };
-        places.entry((facts.method, line)).or_default().push(instance);
+        let locks = (instance.facts, instance.twice.first, instance.twice.second);
+        let ranked = Ranked::new(program, graph, held, found, instance);
+        groups.entry(locks).or_default().push(ranked);
     }
-    let drafts = places.into_values().filter_map(|mut instances| {
-        instances.sort_by_cached_key(|instance| {
+    let drafts = groups.into_values().filter_map(|mut instances| {
+        instances.sort_by_key(|ranked| {
+            let instance = ranked.instance;
             (
-                !is_certain(program, graph, held, found, instance),
-                instance.chain.len(),
-                instance.first,
-                instance.twice.at,
-                instance.context_method,
-                instance.context_site,
+                !ranked.is_shown(),
+                !ranked.certain,
+                instance.thrown,
+                ranked.calls,
+                (instance.first, instance.twice.at),
+                (instance.context_method, instance.context_site),
             )
         });
-        let shown = is_certain(program, graph, held, found, instances.first()?);
-        draft(program, held, found, &instances, shown)
+        draft(program, held, found, &instances)
     });
     drafts.collect()
+}
+
+/// An instance with what decides whether it is shown.
+struct Ranked<'a> {
+    instance: &'a Instance,
+    /// Every call on the way, to the acquisitions and from the context, has only one possible answer.
+    certain: bool,
+    /// How many calls lie on the way.
+    calls: usize,
+}
+
+impl<'a> Ranked<'a> {
+    fn new(
+        program: &Program,
+        graph: &CallGraph<'_>,
+        held: &LocksHeld,
+        found: &[MethodFacts],
+        instance: &'a Instance,
+    ) -> Self {
+        let facts = &found[instance.facts as usize];
+        let twice = instance.twice;
+        let mut calls: Vec<(MethodId, u32)> = instance.chain.iter().map(|site| (site.method, site.stmt)).collect();
+        for (stmt, lock) in [(instance.first, twice.first), (twice.at, twice.second)] {
+            calls.extend(ways(program, held, facts, stmt, lock).iter().map(|way| (way.0, way.1)));
+        }
+        let stmt = |(method, stmt): &(MethodId, u32)| program.body(*method)?.stmts.get(*stmt as usize);
+        let targets = calls.iter().filter_map(stmt).filter_map(|stmt| match stmt {
+            Stmt::Call { target, .. } => Some(graph.target(*target)),
+            _ => None,
+        });
+        let targets: Vec<_> = targets.collect();
+        Ranked {
+            instance,
+            certain: targets
+                .iter()
+                .all(|target| target.is_some_and(|target| graph.answer_count(target, 2) == 1)),
+            calls: targets.len(),
+        }
+    }
+
+    fn is_shown(&self) -> bool {
+        self.certain && !self.instance.thrown && self.calls <= NEAR
+    }
 }
 
 /// Whether the witness is declared to be of a class whose objects are not shared.
@@ -67,31 +113,6 @@ fn is_unshared(program: &Program, filter: &Filter, facts: &MethodFacts, instance
     [instance.twice.first, instance.twice.second].iter().any(|lock| {
         class_of(program, facts.method, facts.exprs.nodes(), *lock)
             .is_some_and(|class| filter.drops_class(program, class))
-    })
-}
-
-/// Whether every call on the way, to the acquisitions and from the context, has only one possible answer.
-fn is_certain(
-    program: &Program,
-    graph: &CallGraph<'_>,
-    held: &LocksHeld,
-    found: &[MethodFacts],
-    instance: &Instance,
-) -> bool {
-    let facts = &found[instance.facts as usize];
-    let twice = instance.twice;
-    let mut calls: Vec<(MethodId, u32)> = instance.chain.iter().map(|site| (site.method, site.stmt)).collect();
-    for (stmt, lock) in [(instance.first, twice.first), (twice.at, twice.second)] {
-        calls.extend(ways(program, held, facts, stmt, lock).iter().map(|way| (way.0, way.1)));
-    }
-    calls.into_iter().all(|(method, stmt)| {
-        let stmt = program.body(method).and_then(|body| body.stmts.get(stmt as usize));
-        match stmt {
-            Some(Stmt::Call { target, .. }) => graph
-                .target(*target)
-                .is_some_and(|target| graph.answer_count(target, 2) == 1),
-            _ => true,
-        }
     })
 }
 
@@ -106,6 +127,14 @@ fn is_private(body: &Body, facts: &MethodFacts, instance: &Instance) -> bool {
             _ => false,
         })
     })
+}
+
+/// Whether the witness is the object that a constructor is making: no other thread has it yet.
+fn is_under_construction(program: &Program, facts: &MethodFacts, instance: &Instance) -> bool {
+    let selector = program.method(facts.method).selector;
+    let locks = [instance.twice.first, instance.twice.second];
+    program.symbols.bytes(selector).starts_with(b"<init>")
+        && locks.iter().any(|lock| facts.exprs.node(*lock) == Node::This)
 }
 
 /// Whether the witness is in a field that an annotation puts under a lock: it is protected already.
@@ -162,14 +191,12 @@ fn state_class(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u
     locks_itself.then(|| program.symbols.class_text(program.class_of(method).name))
 }
 
-fn draft(
-    program: &Program,
-    held: &LocksHeld,
-    found: &[MethodFacts],
-    instances: &[&Instance],
-    shown: bool,
-) -> Option<Draft> {
-    let instance = instances.first()?;
+/// Places of the second acquisition that are listed.
+const LISTED: usize = 8;
+
+fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: &[Ranked<'_>]) -> Option<Draft> {
+    let best = instances.first()?;
+    let instance = best.instance;
     let facts = &found[instance.facts as usize];
     let body = program.body(facts.method)?;
     let twice = instance.twice;
@@ -187,7 +214,23 @@ fn draft(
         context.clone(),
         Vec::new(),
     )];
-    for (stmt, lock, name) in [(instance.first, twice.first, &first), (twice.at, twice.second, &second)] {
+    // The places of the best kind, one per line: compilers copy the code of `finally`.
+    let mut seconds: BTreeMap<u32, &Ranked<'_>> = BTreeMap::new();
+    for ranked in instances.iter().filter(|ranked| ranked.is_shown() == best.is_shown()) {
+        let line = match body.stmt_line(ranked.instance.twice.at) {
+            // Without line numbers every statement is a place of its own.
+            0 => u32::MAX - ranked.instance.twice.at,
+            line => line,
+        };
+        seconds.entry(line).or_insert(ranked);
+    }
+    let mut acquisitions = vec![(instance.first, twice.first, &first)];
+    acquisitions.push((twice.at, twice.second, &second));
+    let best_line = body.stmt_line(twice.at);
+    let others = seconds.values().map(|ranked| ranked.instance.twice.at);
+    let others = others.filter(|at| body.stmt_line(*at) != best_line || best_line == 0 && *at != twice.at);
+    acquisitions.extend(others.take(LISTED - 1).map(|at| (at, twice.second, &second)));
+    for (stmt, lock, name) in acquisitions {
         let ways = ways(program, held, facts, stmt, lock);
         let outer = instance.chain.iter();
         let mut stack: Vec<String> = outer
@@ -201,13 +244,20 @@ fn draft(
         let line = body.stmt_line(stmt);
         steps.push(step(program, facts.method, line, "acquire", name.clone(), stack));
     }
-    let mut contexts: Vec<MethodId> = instances.iter().map(|instance| instance.context_method).collect();
+    let mut contexts: Vec<MethodId> = instances
+        .iter()
+        .filter(|ranked| ranked.is_shown() == best.is_shown())
+        .map(|ranked| ranked.instance.context_method)
+        .collect();
     contexts.sort_unstable();
     contexts.dedup();
-    let (from, to) = (body.stmt_line(instance.first), body.stmt_line(twice.at));
-    let (from, to) = (from.min(to), from.max(to));
+    let lines = steps.iter().skip(1).map(|step| step.line);
+    let (from, to) = (lines.clone().min().unwrap_or(0), lines.max().unwrap_or(0));
     let both = if first == second {
-        format!("{second} is locked twice")
+        match seconds.len() {
+            1 => format!("{second} is locked twice"),
+            more => format!("{second} is locked {} times in turn", more + 1),
+        }
     } else {
         format!("{first} and then {second} are locked")
     };
@@ -230,6 +280,6 @@ fn draft(
             _ => format!("Hold {second} from line {from} to line {to}."),
         },
         units: contexts,
-        shown,
+        shown: best.is_shown(),
     })
 }

@@ -1,30 +1,40 @@
 #![doc = include_str!("../../../report/src/rules/naked-notify.md")]
 
 use ravel_analysis::finding::Rule;
+use ravel_classfile::access;
 
-use crate::program::{LocalKind, Program};
+use crate::program::{LocalFact, LocalKind, MethodId, Program};
 use crate::report::{Draft, step};
 
 /// All occurrences in wanted classes.
 pub fn check(program: &Program) -> Vec<Draft> {
     let facts = super::wait_loop::local_facts(program, LocalKind::NakedNotify);
-    facts
-        .map(|(method, fact)| {
-            let line = program.body(method).map_or(0, |body| body.line(fact.pc));
-            Draft {
-                rule: Rule::NakedNotify,
-                method,
-                line,
-                subject: String::new(),
-                alike: None,
-                variables: Vec::new(),
-                steps: vec![step(program, method, line, "notify", String::new(), Vec::new())],
-                message: "threads are notified and nothing was changed under the lock".to_owned(),
-                help: "Change the state that the others wait for under the same lock, before the notification."
-                    .to_owned(),
-                units: Vec::new(),
-                shown: true,
-            }
+    // A volatile field that is assigned first is seen by whoever looks before the notification.
+    let is_seen = |fact: &LocalFact| {
+        let field = fact.field.and_then(|field| program.field(field));
+        field.is_some_and(|field| field.access & access::VOLATILE != 0)
+    };
+    // Compilers copy the code of `finally`: a place is a line.
+    let mut places: Vec<(MethodId, u32)> = facts
+        .filter(|(_, fact)| !is_seen(fact))
+        .map(|(method, fact)| (method, program.body(method).map_or(0, |body| body.line(fact.pc))))
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+        .into_iter()
+        .map(|(method, line)| Draft {
+            rule: Rule::NakedNotify,
+            method,
+            line,
+            subject: String::new(),
+            alike: None,
+            variables: Vec::new(),
+            steps: vec![step(program, method, line, "notify", String::new(), Vec::new())],
+            message: "threads are notified and nothing was changed under the lock".to_owned(),
+            help: "Change the state that the others wait for under the same lock, before the notification.".to_owned(),
+            units: Vec::new(),
+            shown: true,
         })
         .collect()
 }

@@ -113,6 +113,34 @@ class OrderBad {
   void takeA() { synchronized (A) { hashCode(); } }
 }
 
+class RingBad {
+  static final Object G = new Object(), H = new Object(), I = new Object();
+  void gh() { synchronized (G) { synchronized (H) { hashCode(); } } }
+  void hi() { synchronized (H) { synchronized (I) { hashCode(); } } }
+  void ig() { synchronized (I) { synchronized (G) { hashCode(); } } }
+}
+
+class RingOk {
+  static final Object J = new Object(), K = new Object(), L = new Object(), GATE = new Object();
+  void jk() { synchronized (GATE) { synchronized (J) { synchronized (K) { hashCode(); } } } }
+  void kl() { synchronized (K) { synchronized (L) { hashCode(); } } }
+  void lj() { synchronized (GATE) { synchronized (L) { synchronized (J) { hashCode(); } } } }
+}
+
+class TransferBad {
+  int balance;
+  synchronized void transfer(TransferBad to) { balance--; to.put(); }
+  synchronized void put() { balance++; }
+}
+
+class TransferOk {
+  static final Object GATE = new Object();
+  int balance;
+  TransferOk parent;
+  void transfer(TransferOk to) { synchronized (GATE) { synchronized (this) { synchronized (to) { balance--; to.balance++; } } } }
+  synchronized void up() { balance--; synchronized (parent) { parent.balance++; } }
+}
+
 class OrderOk {
   static final Object C = new Object(), D = new Object(), GATE = new Object();
   void cd() { synchronized (C) { synchronized (D) { hashCode(); } } }
@@ -200,6 +228,8 @@ class NotifyBad {
 
 class NotifyOk {
   boolean done;
+  volatile boolean ready;
+  void ready() { ready = true; synchronized (this) { notifyAll(); } }
   void finish() { synchronized (this) { done = true; notifyAll(); } }
   synchronized void branch(boolean b) { if (b) { done = true; } notifyAll(); }
 }
