@@ -15,6 +15,8 @@ pub struct Site {
     pub kind: SiteKind,
     /// Whether the method gives it up nowhere: whoever calls it holds the lock afterwards.
     pub kept: bool,
+    /// Whether it is only tried: who tries does not wait.
+    pub tried: bool,
 }
 
 /// How a lock is acquired.

@@ -1,7 +1,7 @@
 //! One class: its names, and its methods one after another.
 
 use ravel_classfile::{Annotation, ClassError, ClassFile, Constant, access};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::method::{self, Context};
 use crate::body::{Block, Body, CallRef, Stmt};
@@ -293,6 +293,39 @@ pub(super) fn lower(
     }
     let members = |pair| symbols.members(pair);
     let mut lines = Vec::new();
+    let mut halves = FxHashMap::default();
+    let is_lock = |field: &&Field| {
+        let member = symbols.bytes(symbols.members(field.pair).1);
+        let descriptor = crate::symbols::field_descriptor(member);
+        field.access & access::FINAL != 0 && descriptor.starts_with(b"Ljava/util/concurrent/locks/")
+    };
+    // Constructors say which fields hold halves of other locks, so those of classes with such fields are
+    // looked at twice.
+    let candidates: FxHashSet<PairId> = names.fields.iter().filter(is_lock).map(|field| field.pair).collect();
+    if candidates.len() > 1 {
+        for (method, selector) in class.methods.iter().zip(&names.selectors) {
+            if symbols.bytes(*selector).starts_with(b"<init>")
+                && let Ok(Some(code)) = class.code(method)
+                && let Some(done) = method::lower(
+                    &Context {
+                        pool: &class.pool,
+                        ids: &names.ids,
+                        class: names.name,
+                        name: b"<init>",
+                        selector: symbols.bytes(*selector),
+                        access: method.access,
+                        guarded,
+                        locks,
+                        halves: &FxHashMap::default(),
+                        members: &members,
+                    },
+                    &code,
+                )
+            {
+                halves.extend(done.halves.into_iter().filter(|(half, _)| candidates.contains(half)));
+            }
+        }
+    }
     for (method, selector) in class.methods.iter().zip(&names.selectors) {
         let mut lowered = LoweredMethod {
             selector: *selector,
@@ -310,6 +343,7 @@ pub(super) fn lower(
             access: method.access,
             guarded,
             locks,
+            halves: &halves,
             members: &members,
         };
         if let Ok(Some(code)) = class.code(method) {

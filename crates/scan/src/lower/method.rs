@@ -26,6 +26,8 @@ pub(super) struct Context<'a> {
     pub guarded: &'a FxHashSet<Sym>,
     /// The classes that are locks.
     pub locks: &'a FxHashSet<Sym>,
+    /// Final fields that hold the read or the write lock of the lock in another field.
+    pub halves: &'a FxHashMap<PairId, PairId>,
     /// The class and the member of a pair.
     pub members: &'a dyn Fn(PairId) -> (Sym, Sym),
 }
@@ -38,6 +40,8 @@ pub(super) struct Lowered {
     pub instantiates: Vec<Sym>,
     pub assigns: Vec<PairId>,
     pub reflective: usize,
+    /// Fields to which the constructor gives the read or the write lock of the lock in another field.
+    pub halves: Vec<(PairId, PairId)>,
 }
 
 /// Where something that rules ask for happened: before which statement of which block.
@@ -147,6 +151,7 @@ pub(super) fn lower(context: &Context<'_>, code: &Code) -> Option<Lowered> {
             pc: 0,
             kind: SiteKind::Method,
             kept: false,
+            tried: false,
         });
         entry.push(0);
     }
@@ -427,6 +432,7 @@ impl Run<'_, '_> {
             pc: self.pc,
             kind,
             kept: false,
+            tried: false,
         });
         self.emit(Stmt::Enter(site));
     }
@@ -464,6 +470,15 @@ impl Run<'_, '_> {
         };
         let reference = matches!(member.descriptor.first(), Some(b'L' | b'['));
         let expr = self.exprs.add(node);
+        if write && self.context.name == b"<init>" && self.exprs.node(base) == Node::This {
+            self.note_half(pair, value);
+        }
+        if let Some(whole) = self.context.halves.get(&pair).filter(|_| !write && !is_static) {
+            let whole = self.exprs.add(Node::Field(base, *whole));
+            let half = self.exprs.add(Node::ReadWrite(whole));
+            self.push(half);
+            return Some(());
+        }
         if write {
             self.escaped.insert(value);
             self.mutations.push(self.mark());
@@ -480,6 +495,16 @@ impl Run<'_, '_> {
             self.push(UNKNOWN);
         }
         Some(())
+    }
+
+    /// A field that gets `this.lock.readLock()` names the same lock as `this.lock`.
+    fn note_half(&mut self, pair: PairId, value: ExprId) {
+        if let Node::ReadWrite(whole) = self.exprs.node(value)
+            && let Node::Field(owner, lock) = self.exprs.node(whole)
+            && self.exprs.node(owner) == Node::This
+        {
+            self.out.halves.push((pair, lock));
+        }
     }
 
     fn call(&mut self, opcode: u8, index: u16, number: usize) -> Option<()> {
@@ -564,7 +589,16 @@ impl Run<'_, '_> {
         });
         match branch {
             Some(target) => self.conditional.push((self.block, target, self.pc, lock)),
-            None => self.enter(lock, SiteKind::Explicit),
+            None => {
+                self.enter(lock, SiteKind::Explicit);
+                self.mark_tried();
+            }
+        }
+    }
+
+    fn mark_tried(&mut self) {
+        if let Some(site) = self.sites.last_mut() {
+            site.tried = true;
         }
     }
 
@@ -577,6 +611,7 @@ impl Run<'_, '_> {
             self.pc = pc;
             let start = self.stmts.len() as u32;
             self.enter(lock, SiteKind::Explicit);
+            self.mark_tried();
             debug_assert_eq!(usize::from(site) + 1, self.sites.len());
             self.blocks.push(Block {
                 stmts: start..start + 1,

@@ -8,6 +8,7 @@ use ravel_classfile::access;
 use crate::body::{Body, Stmt};
 use crate::callgraph::{CallGraph, CallSite};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
+use crate::filter::class_of;
 use crate::program::{Field, MethodId, Program};
 use crate::report::{Alike, Draft, expr_text, step};
 use crate::summary::{copy_from, translate};
@@ -113,6 +114,9 @@ fn missing_lock(
         None => exprs.add(Node::Static(field.pair)),
     };
     let wanted = resolve(program, class, guard, base, own, &mut exprs)?;
+    if is_lock_of_its_own_kind(program, method, exprs.nodes(), wanted) {
+        return None;
+    }
     let mut global = Exprs::default();
     let translatable = copy_from(exprs.nodes(), wanted, &mut global);
     if is_held(&mut exprs, body, open, wanted)
@@ -122,6 +126,18 @@ fn missing_lock(
         return None;
     }
     Some(expr_text(program, body, &exprs, wanted))
+}
+
+/// Whether the lock is of a class whose methods return with a lock held, such as Guava's `Monitor`: who holds it cannot be told.
+fn is_lock_of_its_own_kind(program: &Program, method: MethodId, nodes: &[Node], lock: ExprId) -> bool {
+    let class = class_of(program, method, nodes, lock).and_then(|class| program.by_name.get(&class));
+    class.is_some_and(|class| {
+        let mut methods = program.class(*class).methods.clone();
+        methods.any(|method| {
+            let body = program.body(MethodId(method));
+            body.is_some_and(|body| body.sites.iter().any(|site| site.kept))
+        })
+    })
 }
 
 fn is_held(exprs: &mut Exprs, body: &Body, open: &[u16], wanted: ExprId) -> bool {

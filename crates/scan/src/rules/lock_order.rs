@@ -41,11 +41,14 @@ impl Named {
 /// One lock taken under another.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Edge {
+    /// First in the order, so that the nearest is taken.
     calls: u32,
     method: MethodId,
     line: u32,
     others: Vec<Named>,
     inner: Option<(MethodId, u32)>,
+    /// Whether the call that leads to the inner lock has but one possible answer.
+    certain: bool,
 }
 
 fn named(program: &Program, method: MethodId, nodes: &[Node], lock: ExprId) -> Option<Named> {
@@ -79,7 +82,7 @@ fn named_at_source(
         match held.summaries.of(method).get(place as usize)?.way {
             Way::Direct(site) => {
                 let body = program.body(method)?;
-                let site = body.sites.get(site as usize)?;
+                let site = body.sites.get(site as usize).filter(|site| !site.tried)?;
                 return Some((
                     named(program, method, &body.exprs, site.lock)?,
                     method,
@@ -174,7 +177,7 @@ fn draft(program: &Program, circle: &[(Named, &Edge)]) -> Option<Draft> {
             "Take the locks in the same order everywhere.".to_owned()
         },
         units: circle.iter().skip(1).map(|(_, edge)| edge.method).collect(),
-        shown: calls as usize <= circle.len(),
+        shown: calls as usize <= circle.len() && circle.iter().all(|(_, edge)| edge.certain),
     })
 }
 
@@ -187,7 +190,7 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
             continue;
         };
         let mut exprs = body.table();
-        let mut add = |open: &[u16], stmt: u32, lock: ExprId, exprs: &Exprs, to: Named, calls, inner| {
+        let mut add = |open: &[u16], stmt: u32, lock: ExprId, exprs: &Exprs, to: Named, calls, inner, certain| {
             // Taken again, not taken.
             if open.iter().any(|site| body.lock(*site) == lock && lock != UNKNOWN) {
                 return;
@@ -213,6 +216,7 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
                         line: body.stmt_line(stmt),
                         others: others.collect(),
                         inner,
+                        certain,
                     });
                 }
             }
@@ -224,11 +228,13 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
             match *what {
                 Stmt::Enter(site) => {
                     let lock = body.lock(site);
-                    if filter.drops_lock(program, method, body, lock) {
+                    // Who only tries does not wait, so no circle closes there.
+                    let tried = body.sites.get(usize::from(site)).is_some_and(|site| site.tried);
+                    if tried || filter.drops_lock(program, method, body, lock) {
                         return;
                     }
                     if let Some(to) = named(program, method, &body.exprs, lock) {
-                        add(open, stmt, lock, &exprs, to, 0, None);
+                        add(open, stmt, lock, &exprs, to, 0, None, true);
                     }
                 }
                 Stmt::Call {
@@ -243,6 +249,7 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
                     if answers.is_empty() || answers.len() > crate::summary::ANSWERS {
                         return;
                     }
+                    let certain = graph.answer_count(target, 2) == 1;
                     let arguments = body.arguments(args, count);
                     for callee in answers {
                         for (place, entry) in held.summaries.of(*callee).iter().enumerate() {
@@ -251,7 +258,7 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
                             });
                             let source = named_at_source(program, held, *callee, place as u32);
                             if let Some((to, at, line)) = source.filter(|_| lock != UNKNOWN) {
-                                add(open, stmt, lock, &exprs, to, entry.depth + 1, Some((at, line)));
+                                add(open, stmt, lock, &exprs, to, entry.depth + 1, Some((at, line)), certain);
                             }
                         }
                     }

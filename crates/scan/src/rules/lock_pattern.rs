@@ -21,7 +21,8 @@ const NEAR: usize = 4;
 /// acquisition. The paper's tool combines the warnings about one lock in the same way; all have one fix.
 ///
 /// Held back is what rests on a call that several methods may answer (most often another one answers), on calls that add
-/// up to more than [`NEAR`], or on an exception between the acquisitions (most often nothing is left to be atomic).
+/// up to more than [`NEAR`], on an exception between the acquisitions (most often nothing is left to be atomic), or on a
+/// loop that comes to the same acquisition again (most often each round is complete in itself).
 pub fn check(
     program: &Program,
     graph: &CallGraph<'_>,
@@ -104,7 +105,8 @@ impl<'a> Ranked<'a> {
     }
 
     fn is_shown(&self) -> bool {
-        self.certain && !self.instance.thrown && self.calls <= NEAR
+        let again = self.instance.first == self.instance.twice.at;
+        self.certain && !self.instance.thrown && !again && self.calls <= NEAR
     }
 }
 

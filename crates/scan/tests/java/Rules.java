@@ -96,6 +96,18 @@ class LockPatternOk {
     try { c.get(); } finally { lock.unlock(); }
     c.get();
   }
+  final ReentrantReadWriteLock whole = new ReentrantReadWriteLock();
+  final Lock readHalf = whole.readLock(), writeHalf = whole.writeLock();
+  void halves() {
+    writeHalf.lock();
+    try { readHalves(); readHalves(); } finally { writeHalf.unlock(); }
+  }
+  private void readHalves() {
+    readHalf.lock();
+    try { hashCode(); } finally { readHalf.unlock(); }
+  }
+  synchronized void helpers(LockPatternOk other) { other.takes(); other.takes(); }
+  void takes() { lock.lock(); }
   synchronized void either(LockPatternOk other) {
     if (other.lock.tryLock()) {
       try { other.cell.value++; } finally { other.lock.unlock(); }
@@ -139,6 +151,17 @@ class TransferOk {
   TransferOk parent;
   void transfer(TransferOk to) { synchronized (GATE) { synchronized (this) { synchronized (to) { balance--; to.balance++; } } } }
   synchronized void up() { balance--; synchronized (parent) { parent.balance++; } }
+}
+
+class TriedOk {
+  final ReentrantLock m = new ReentrantLock(), n = new ReentrantLock();
+  void mn() { m.lock(); try { n.lock(); try { hashCode(); } finally { n.unlock(); } } finally { m.unlock(); } }
+  void nm() { n.lock(); try { if (m.tryLock()) { try { hashCode(); } finally { m.unlock(); } } } finally { n.unlock(); } }
+}
+
+class InheritedOk extends LockPatternOk {
+  void subclass() { synchronized (cell) { superclass(); superclass(); } }
+  void superclass() { synchronized (((LockPatternOk) this).cell) { hashCode(); } }
 }
 
 class OrderOk {
