@@ -4,8 +4,9 @@
 # 1. H2, Derby, Lucene and Jetty, plain and recorded, on the oldest and the newest JDK found: the output must be the same.
 # 2. A Maven project with JUnit tests, run by `ravel record -- mvn test`.
 # 3. Every class of each JDK read, written back and compared; all of java.base instrumented and verified by the JVM.
+# 4. The programs' jars and whole JDKs scanned; classes of javac for every release, of ecj, kotlinc and scalac scanned.
 #
-# With RAVEL set, that binary is used; otherwise one is built. SKIP_JDK=1 leaves part 3 out.
+# With RAVEL set, that binary is used; otherwise one is built. SKIP_JDK=1 leaves part 3 out, SKIP_SCAN=1 part 4.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -75,5 +76,46 @@ if [ -z "${SKIP_JDK:-}" ]; then
     echo '```'
     $cargo test --release -q -p ravel --test verify -- --ignored --nocapture 2>/dev/null | grep ' on JDK ' || status=1
     echo '```'
+fi
+if [ -z "${SKIP_SCAN:-}" ]; then
+    echo
+    echo "| scanned | findings | held back | classes that failed | seconds |"
+    echo "|---|---|---|---|---|"
+    for path in realworld/target/dependency/*.jar $(cut -d' ' -f2- <<<"$jdks"); do
+        start=$(date +%s.%N)
+        code=0; "$ravel" scan --format json "$path" >"$work/scan.json" || code=$?
+        # 3: a jar without classes.
+        [ "$code" -le 1 ] || { [ "$code" = 3 ] || status=1; continue; }
+        awk -v n="$(basename "$path")" -v s="$start" -v e="$(date +%s.%N)" '
+            /"shown": true/ { shown++ } /"shown": false/ { held++ } /"failed":/ { gsub(/[^0-9]/, ""); failed = $0 }
+            END { printf "| %s | %d | %d | %d | %.1f |\n", n, shown, held, failed, e - s; exit failed > 0 }' "$work/scan.json" || status=1
+    done
+    echo
+    compiler() { # folder, group:artifact:version: its jars
+        mkdir -p "$work/$1"
+        IFS=: read -r group artifact version <<<"$2"
+        cat >"$work/$1/pom.xml" <<POM
+<project><modelVersion>4.0.0</modelVersion><groupId>compilers</groupId><artifactId>$1</artifactId><version>1</version>
+<packaging>pom</packaging><dependencies><dependency><groupId>$group</groupId><artifactId>$artifact</artifactId>
+<version>$version</version></dependency></dependencies></project>
+POM
+        (cd "$work/$1" && mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib)
+    }
+    compiler ecj org.eclipse.jdt:ecj:3.37.0
+    compiler kotlin org.jetbrains.kotlin:kotlin-compiler-embeddable:1.9.24
+    compiler scala org.scala-lang:scala3-compiler_3:3.3.3
+    java=${oldest#* }/bin/java shapes=crates/scan/tests/shapes
+    "$java" -jar "$work"/ecj/lib/ecj-*.jar -8 -g -nowarn -d "$work/shapes/ecj" $shapes/Shapes.java || status=1
+    "$java" -cp "$work/kotlin/lib/*" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect \
+        -cp "$(ls "$work"/kotlin/lib/kotlin-stdlib-*.jar)" -d "$work/shapes/kotlin" $shapes/Kotlin.kt || status=1
+    mkdir -p "$work/shapes/scala"
+    "$java" -cp "$work/scala/lib/*" dotty.tools.dotc.Main -d "$work/shapes/scala" $shapes/Scala.scala \
+        -classpath "$(ls "$work"/scala/lib/scala3-library*.jar):$(ls "$work"/scala/lib/scala-library*.jar)" || status=1
+    export RAVEL_SHAPES=$work/shapes/ecj:$work/shapes/kotlin:$work/shapes/scala
+    if $cargo test --release -q -p ravel-scan --test shapes -- --ignored >"$work/shapes.log" 2>&1; then
+        echo "Every bad shape found and no good one, of javac for each release from 8 on, ecj, kotlinc and scalac."
+    else
+        cat "$work/shapes.log"; status=1
+    fi
 fi
 exit $status

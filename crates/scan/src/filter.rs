@@ -79,20 +79,22 @@ impl Filter {
         class_of(program, method, &body.exprs, lock).is_some_and(|class| self.drops_class(program, class))
     }
 
-    /// Whether objects of a class are unshared, by the list, by inheritance from a class on it, or by annotation.
+    /// Whether objects of a class are unshared, by the list, by inheritance from a class on it, or by annotation. Of a class
+    /// and those above it the nearest that says anything counts, its annotation before the list.
     pub fn drops_class(&self, program: &Program, class: Sym) -> bool {
         let mut next = Some(class);
         for _ in 0..64 {
             let Some(class) = next else { break };
-            if self.is_unshared(&String::from_utf8_lossy(program.symbols.bytes(class))) {
+            let found = program.by_name.get(&class).map(|id| program.class(*id));
+            let notes = found.map(|class| class.notes).unwrap_or_default();
+            if notes.thread_safe {
+                return false;
+            }
+            let listed = || self.is_unshared(&String::from_utf8_lossy(program.symbols.bytes(class)));
+            if notes.not_thread_safe || notes.immutable || listed() {
                 return true;
             }
-            let Some(found) = program.by_name.get(&class).map(|id| program.class(*id)) else {
-                break;
-            };
-            if found.notes.not_thread_safe || found.notes.immutable {
-                return true;
-            }
+            let Some(found) = found else { break };
             next = found.super_class;
         }
         false

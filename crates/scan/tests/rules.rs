@@ -24,6 +24,7 @@ fn every_rule_finds_the_bad_and_passes_the_ok() {
             "LockPatternBad.madeAndShared",
             "LockPatternBad.readWrite",
             "LockPatternBad.recursive",
+            "LockPatternBad.threadSafe",
             "LockPatternBad.thrown",
             "LockPatternBad.tried",
             "LockPatternBad.unknownContext",
@@ -75,6 +76,7 @@ fn the_list_of_unshared_classes_can_be_changed() {
         [
             "LockPatternBad.explicitWitness",
             "LockPatternBad.readWrite",
+            "LockPatternBad.threadSafe",
             "LockPatternBad.tried"
         ]
     );

@@ -114,7 +114,8 @@ fn missing_lock(
         None => exprs.add(Node::Static(field.pair)),
     };
     let wanted = resolve(program, class, guard, base, own, &mut exprs)?;
-    if is_lock_of_its_own_kind(program, method, exprs.nodes(), wanted) {
+    // A field that guards itself means what is in it: the reference is read before any lock on it can be held.
+    if wanted == own || is_lock_of_its_own_kind(program, method, exprs.nodes(), wanted) {
         return None;
     }
     let mut global = Exprs::default();

@@ -3,6 +3,7 @@ import java.util.function.*;
 
 @interface GuardedBy { String value(); }
 @interface NotThreadSafe {}
+@interface ThreadSafe {}
 
 class Cell {
   int value;
@@ -16,7 +17,13 @@ class Unshared {
   synchronized int get() { return value; }
 }
 
+@ThreadSafe
+class SharedAfterAll extends Unshared {
+  synchronized void set(int v) { value = v; }
+}
+
 class LockPatternBad {
+  synchronized void threadSafe(SharedAfterAll s) { s.set(1); s.set(2); }
   final Cell cell = new Cell();
   final ReentrantLock lock = new ReentrantLock();
   final ReadWriteLock rw = new ReentrantReadWriteLock();
@@ -187,6 +194,8 @@ class GuardBad {
 }
 
 class GuardOk {
+  @GuardedBy("items") final java.util.List<Object> items = new java.util.ArrayList<>();
+  void add(Object o) { synchronized (items) { items.add(o); } }
   @GuardedBy("this") int a;
   final Object lock = new Object();
   @GuardedBy("lock") int b;
