@@ -1,15 +1,17 @@
 //! One method: runs its code on an operand stack of expressions and keeps what the analyses need.
 
+mod call;
+mod local;
+
 use ravel_classfile::{Code, ConstantPool, Instruction, Operand, access, op, stack_effect};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::calls::{Meaning, meaning};
 use super::cfg::{Cfg, RawBlock, stored_local};
 use super::held::{self, RawExit};
 use super::variables::Variables;
-use crate::body::{Block, Body, CallRef, Site, SiteKind, Stmt};
+use crate::body::{Block, Body, Site, SiteKind, Stmt};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
-use crate::program::{LocalFact, LocalKind};
+use crate::program::LocalFact;
 use crate::symbols::{PairId, Sym, parameters, result, slots};
 
 /// What a method's code is lowered with.
@@ -497,134 +499,6 @@ impl Run<'_, '_> {
         Some(())
     }
 
-    /// A field that gets `this.lock.readLock()` names the same lock as `this.lock`.
-    fn note_half(&mut self, pair: PairId, value: ExprId) {
-        if let Node::ReadWrite(whole) = self.exprs.node(value)
-            && let Node::Field(owner, lock) = self.exprs.node(whole)
-            && self.exprs.node(owner) == Node::This
-        {
-            self.out.halves.push((pair, lock));
-        }
-    }
-
-    fn call(&mut self, opcode: u8, index: u16, number: usize) -> Option<()> {
-        let method = self.context.pool.member_ref(index).ok()?;
-        let receiver = opcode != op::INVOKESTATIC;
-        let start = self.args.len();
-        let widths: usize = parameters(method.descriptor).map(slots).sum();
-        let mut at = self.stack.len().saturating_sub(widths + usize::from(receiver));
-        let bottom = at;
-        if receiver {
-            self.args.push(self.stack.get(at).copied().unwrap_or(UNKNOWN));
-            at += 1;
-        }
-        for parameter in parameters(method.descriptor) {
-            let value = self.stack.get(at).copied().unwrap_or(UNKNOWN);
-            let kept = if slots(parameter) == 1 { value } else { UNKNOWN };
-            self.args.push(kept);
-            if kept != UNKNOWN {
-                self.escaped.insert(kept);
-            }
-            at += slots(parameter);
-        }
-        self.stack.truncate(bottom);
-        let object = if receiver { self.args[start] } else { UNKNOWN };
-        let mut answer = UNKNOWN;
-        let pair = PairId(self.id(index)?);
-        let is_lock = || self.context.locks.contains(&(self.context.members)(pair).0);
-        match meaning(&method, &is_lock) {
-            Meaning::Lock if receiver => {
-                self.args.truncate(start);
-                self.enter(object, SiteKind::Explicit);
-                return Some(());
-            }
-            Meaning::Unlock if receiver => {
-                self.args.truncate(start);
-                self.exit(Some(object));
-                return Some(());
-            }
-            Meaning::TryLock if receiver => {
-                self.args.truncate(start);
-                self.try_lock(object, number);
-                self.push(UNKNOWN);
-                return Some(());
-            }
-            Meaning::ReadWrite if receiver => answer = self.exprs.add(Node::ReadWrite(object)),
-            Meaning::Wait if receiver => self.waits.push(self.mark()),
-            Meaning::Notify if receiver => {
-                self.notifies.push((object, self.mark()));
-                self.args.truncate(start);
-                return Some(());
-            }
-            Meaning::Reflective => self.out.reflective += 1,
-            _ => {}
-        }
-        let target = CallRef {
-            pair,
-            is_virtual: matches!(opcode, op::INVOKEVIRTUAL | op::INVOKEINTERFACE),
-        };
-        let count = u8::try_from(self.args.len() - start).ok()?;
-        self.emit(Stmt::Call {
-            target,
-            args: start as u32,
-            count,
-            receiver,
-        });
-        let width = slots(result(method.descriptor));
-        if width == 1 {
-            self.push(answer);
-        } else {
-            self.push_unknown(width);
-        }
-        Some(())
-    }
-
-    /// `tryLock` holds the lock where its answer was true. When the very next instruction asks, the way is known.
-    fn try_lock(&mut self, lock: ExprId, number: usize) {
-        let next = self.instructions.get(number + 1);
-        let branch = next.and_then(|next| match (next.opcode, next.operand) {
-            (op::IFEQ, _) => self.cfg.block(next.next_pc()),
-            (op::IFNE, Operand::Branch(target)) => self.cfg.block(target),
-            _ => None,
-        });
-        match branch {
-            Some(target) => self.conditional.push((self.block, target, self.pc, lock)),
-            None => {
-                self.enter(lock, SiteKind::Explicit);
-                self.mark_tried();
-            }
-        }
-    }
-
-    fn mark_tried(&mut self) {
-        if let Some(site) = self.sites.last_mut() {
-            site.tried = true;
-        }
-    }
-
-    /// Puts an acquisition on the way from one block to another, as a block of its own.
-    fn add_conditional(&mut self) {
-        for (from, to, pc, lock) in std::mem::take(&mut self.conditional) {
-            let (Ok(site), Ok(block)) = (u16::try_from(self.sites.len()), u16::try_from(self.blocks.len())) else {
-                continue;
-            };
-            self.pc = pc;
-            let start = self.stmts.len() as u32;
-            self.enter(lock, SiteKind::Explicit);
-            self.mark_tried();
-            debug_assert_eq!(usize::from(site) + 1, self.sites.len());
-            self.blocks.push(Block {
-                stmts: start..start + 1,
-                successors: vec![to],
-                ..Block::default()
-            });
-            let successors = &mut self.blocks[usize::from(from)].successors;
-            for successor in successors.iter_mut().filter(|successor| **successor == to) {
-                *successor = block;
-            }
-        }
-    }
-
     fn finish(mut self, code: &Code, entry: &[u16]) -> Lowered {
         let raw_blocks = self.blocks.len();
         self.add_conditional();
@@ -709,103 +583,5 @@ impl Run<'_, '_> {
         self.pcs.retain(|_| *flags.next().unwrap_or(&true));
         let mut flags = kept.iter();
         self.stmts.retain(|_| *flags.next().unwrap_or(&true));
-    }
-
-    /// The sites held at a mark.
-    fn held_at(&self, mark: Mark) -> Vec<u16> {
-        let block = &self.blocks[usize::from(mark.block)];
-        let mut held = block.held.clone();
-        for at in block.stmts.start..mark.stmt.min(block.stmts.end) {
-            crate::body::step(&mut held, &self.stmts[at as usize]);
-        }
-        held
-    }
-
-    fn local_rules(&mut self) {
-        for wait in &self.waits {
-            // A method that is itself called `wait` or `await` only passes the call on.
-            let passes_on = self.context.name.starts_with(b"wait") || self.context.name.starts_with(b"await");
-            if !passes_on && !self.cfg.in_loop(wait.block) && self.blocks[usize::from(wait.block)].reached {
-                self.out.local.push(LocalFact {
-                    kind: LocalKind::WaitOutsideLoop,
-                    pc: wait.pc,
-                    other: wait.pc,
-                    field: None,
-                });
-            }
-        }
-        if self.sites.is_empty() {
-            return;
-        }
-        let naked: Vec<LocalFact> = self
-            .notifies
-            .iter()
-            .filter_map(|(lock, mark)| self.naked(*lock, *mark))
-            .collect();
-        self.out.local.extend(naked);
-        let mut fields: Vec<PairId> = self.tests.iter().map(|(field, _)| *field).collect();
-        fields.sort_unstable();
-        fields.dedup();
-        let found: Vec<LocalFact> = fields
-            .into_iter()
-            .filter_map(|field| self.double_checked(field))
-            .collect();
-        self.out.local.extend(found);
-    }
-
-    fn naked(&self, lock: ExprId, mark: Mark) -> Option<LocalFact> {
-        // A private helper's caller has changed the state.
-        if self.context.access & access::PRIVATE != 0 || lock == UNKNOWN {
-            return None;
-        }
-        let held = self.held_at(mark);
-        let site = *held
-            .iter()
-            .rev()
-            .find(|site| self.sites[usize::from(**site)].lock == lock)?;
-        if self.mutations.iter().any(|mark| self.held_at(*mark).contains(&site)) {
-            return None;
-        }
-        let mut calls = false;
-        for block in self.blocks.iter().filter(|block| block.reached) {
-            let mut held = block.held.clone();
-            for at in block.stmts.clone() {
-                let stmt = &self.stmts[at as usize];
-                calls |= matches!(stmt, Stmt::Call { .. }) && held.contains(&site);
-                crate::body::step(&mut held, stmt);
-            }
-        }
-        let before = self.assignments.iter().filter(|(_, assigned)| assigned.pc < mark.pc);
-        (!calls).then_some(LocalFact {
-            kind: LocalKind::NakedNotify,
-            pc: mark.pc,
-            other: self.sites[usize::from(site)].pc,
-            field: before.max_by_key(|(_, assigned)| assigned.pc).map(|(field, _)| *field),
-        })
-    }
-
-    fn double_checked(&self, field: PairId) -> Option<LocalFact> {
-        let tests: Vec<(Mark, Vec<u16>)> = self
-            .tests
-            .iter()
-            .filter(|(tested, _)| *tested == field)
-            .map(|(_, mark)| (*mark, self.held_at(*mark)))
-            .collect();
-        let outside = tests.iter().find(|(_, held)| held.is_empty())?.0;
-        let assigned = |site: u16| {
-            self.assignments
-                .iter()
-                .find(|(assigned, mark)| *assigned == field && self.held_at(*mark).contains(&site))
-        };
-        tests.iter().find_map(|(inside, held)| {
-            let site = *held.first()?;
-            let (_, assigned) = assigned(site)?;
-            (inside.pc > outside.pc && self.sites[usize::from(site)].pc > outside.pc).then_some(LocalFact {
-                kind: LocalKind::DoubleChecked,
-                pc: assigned.pc,
-                other: outside.pc,
-                field: Some(field),
-            })
-        })
     }
 }
