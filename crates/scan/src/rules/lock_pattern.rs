@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ravel_analysis::finding::Rule;
+use ravel_classfile::access;
 
 use crate::body::{Body, Stmt};
 use crate::callgraph::CallGraph;
@@ -13,15 +14,18 @@ use crate::report::{Alike, Draft, expr_text, step};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
 use crate::summary::Way;
 
-/// Warnings whose calls add up to more than this are held back: the farther apart context and acquisitions are, the less
-/// likely anyone meant them to be one step.
-const NEAR: usize = 4;
+/// Warnings with an acquisition behind more calls than this are held back: whoever wrote the method hardly thought of it.
+/// The limit was chosen by reading warnings on real programs; see `docs/scan-results.md`.
+const NEAR: usize = 1;
+
+/// Warnings whose context is more calls away than this are held back.
+const NEAR_CONTEXT: usize = 2;
 
 /// One warning per method and pair of locks acquired in turn there, over all contexts and all places of the second
 /// acquisition. The paper's tool combines the warnings about one lock in the same way; all have one fix.
 ///
-/// Held back is what rests on a call that several methods may answer (most often another one answers), on calls that add
-/// up to more than [`NEAR`], on an exception between the acquisitions (most often nothing is left to be atomic), or on a
+/// Held back is what rests on a call that several methods may answer (most often another one answers), on an acquisition or a
+/// context that is many calls away ([`NEAR`], [`NEAR_CONTEXT`]), on an exception between the acquisitions (most often nothing is left to be atomic), or on a
 /// loop that comes to the same acquisition again (most often each round is complete in itself).
 pub fn check(
     program: &Program,
@@ -73,6 +77,8 @@ struct Ranked<'a> {
     certain: bool,
     /// How many calls lie on the way.
     calls: usize,
+    /// How many calls lie before the farther of the acquisitions, those that compilers add aside.
+    depth: usize,
 }
 
 impl<'a> Ranked<'a> {
@@ -86,8 +92,12 @@ impl<'a> Ranked<'a> {
         let facts = &found[instance.facts as usize];
         let twice = instance.twice;
         let mut calls: Vec<(MethodId, u32)> = instance.chain.iter().map(|site| (site.method, site.stmt)).collect();
+        let mut depth = 0;
         for (stmt, lock) in [(instance.first, twice.first), (twice.at, twice.second)] {
-            calls.extend(ways(program, held, facts, stmt, lock).iter().map(|way| (way.0, way.1)));
+            let ways = ways(program, held, facts, stmt, lock);
+            let called = ways.iter().skip(1).map(|way| program.method(way.0).access);
+            depth = depth.max(called.filter(|access| access & access::SYNTHETIC == 0).count());
+            calls.extend(ways.iter().map(|way| (way.0, way.1)));
         }
         let stmt = |(method, stmt): &(MethodId, u32)| program.body(*method)?.stmts.get(*stmt as usize);
         let targets = calls.iter().filter_map(stmt).filter_map(|stmt| match stmt {
@@ -101,12 +111,14 @@ impl<'a> Ranked<'a> {
                 .iter()
                 .all(|target| target.is_some_and(|target| graph.answer_count(target, 2) == 1)),
             calls: targets.len(),
+            depth,
         }
     }
 
     fn is_shown(&self) -> bool {
         let again = self.instance.first == self.instance.twice.at;
-        self.certain && !self.instance.thrown && !again && self.calls <= NEAR
+        let near = self.depth <= NEAR && self.instance.chain.len() <= NEAR_CONTEXT;
+        self.certain && near && !self.instance.thrown && !again
     }
 }
 
