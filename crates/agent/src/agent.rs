@@ -17,8 +17,9 @@ use ravel_trace::raw::RawKind;
 use ravel_trace::run_info::{Footer, Header};
 
 use crate::baton::Baton;
+use crate::chance::Chance;
 use crate::filter::Filter;
-use crate::instrument::{Instrumenter, quiet};
+use crate::instrument::{Instrumenter, Redirects, quiet};
 use crate::jvm::{self, Jvmti};
 use crate::options::Options;
 use crate::recorder::Recorder;
@@ -42,6 +43,7 @@ pub struct Agent {
     pub(crate) instrumenter: Instrumenter,
     pub(crate) block_field: OnceLock<BlockField>,
     pub(crate) baton: Option<Baton>,
+    pub(crate) chance: Option<Chance>,
     finished: AtomicBool,
 }
 
@@ -94,15 +96,21 @@ impl Agent {
         let filter = Filter::new(&options);
         let forcing = options.schedule.is_some();
         let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
+        let redirects = Redirects {
+            seed: options.seed.is_some(),
+            clock: options.clock.is_some(),
+        };
+        let chance = (redirects.seed || redirects.clock).then(|| Chance::new(options.seed, options.clock));
         let recorder = Arc::new(Recorder::start(options, &header)?);
         let registry = Registry::new(Arc::clone(&recorder));
-        let instrumenter = Instrumenter::new(filter, registry, forcing);
+        let instrumenter = Instrumenter::new(filter, registry, forcing, redirects);
         let agent = Agent {
             jvmti,
             recorder,
             instrumenter,
             block_field: OnceLock::new(),
             baton,
+            chance,
             finished: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;

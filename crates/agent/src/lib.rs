@@ -6,6 +6,7 @@
 
 mod agent;
 mod baton;
+mod chance;
 pub mod filter;
 mod instrument;
 mod jvm;

@@ -7,6 +7,7 @@ use ravel_trace::raw::{RawKind, TABLE_OBJECT};
 
 use crate::agent::{Agent, DEADLOCK, agent};
 use crate::baton::Baton;
+use crate::chance::Form;
 use crate::jvm;
 use crate::thread_block::ThreadBlock;
 
@@ -141,7 +142,52 @@ pub extern "system" fn Java_java_lang_Ravel_fork(env: *mut JNIEnv, _: jclass, th
     agent
         .recorder
         .append_numbered(parent, RawKind::Fork, parent.call, u64::from(number));
+    if let Some(chance) = &agent.chance {
+        chance.fork(parent.thread, number);
+    }
     jvm::set_block(env, agent, child, new as jlong);
+}
+
+/// `Ravel.chance`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_chance(_: *mut JNIEnv, _: jclass, thread: jlong, kind: jint) -> jlong {
+    let Some((agent, block)) = block(thread) else { return 0 };
+    let path = || agent.recorder.thread_path(ThreadId(block.thread));
+    agent
+        .chance
+        .as_ref()
+        .map_or(0, |chance| chance.draw(block.thread, kind as usize, path) as jlong)
+}
+
+/// `Ravel.clock`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_clock(_: *mut JNIEnv, _: jclass, thread: jlong, form: jint) -> jlong {
+    let form = match form {
+        0 => Form::Nanos,
+        1 => Form::Millis,
+        _ => Form::WallNanos,
+    };
+    let Some((agent, block)) = block(thread) else { return 0 };
+    agent
+        .chance
+        .as_ref()
+        .map_or(0, |chance| chance.look(block.thread, form) as jlong)
+}
+
+/// `Ravel.timed`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_timed(
+    _: *mut JNIEnv,
+    _: jclass,
+    thread: jlong,
+    nanos: jlong,
+    exact: jboolean,
+) {
+    if let (Some((agent, block)), Ok(nanos)) = (block(thread), u64::try_from(nanos))
+        && let Some(chance) = &agent.chance
+    {
+        chance.wait(block.thread, nanos, exact != 0);
+    }
 }
 
 /// `Ravel.began`

@@ -23,6 +23,10 @@ pub struct Options {
     pub keep_final: bool,
     /// Yields and short sleeps at recorded points: a seed and how many of a thousand points.
     pub noise: Option<(u64, u32)>,
+    /// What random generators without a seed of their own begin with.
+    pub seed: Option<u64>,
+    /// When the program's clock begins, in milliseconds since 1970; it then moves by what the program does.
+    pub clock: Option<u64>,
     /// End the recording at this many bytes of trace.
     pub max_size: Option<u64>,
     /// End the recording after this time.
@@ -56,6 +60,8 @@ impl Default for Options {
             keep_repeats: false,
             keep_final: false,
             noise: None,
+            seed: None,
+            clock: None,
             max_size: None,
             max_time: None,
             command: Vec::new(),
@@ -91,6 +97,8 @@ impl Options {
                 "keep-repeats" => options.keep_repeats = true,
                 "keep-final" => options.keep_final = true,
                 "noise" => options.noise = Some(parse_noise(&value)?),
+                "seed" => options.seed = Some(number()?),
+                "clock" => options.clock = Some(number()?),
                 "max-size" => options.max_size = Some(number()?),
                 "max-time" => options.max_time = Some(Duration::from_millis(number()?)),
                 "command" => options.command.push(value),
@@ -130,8 +138,10 @@ impl Options {
         if let Some((seed, rate)) = self.noise {
             add("noise", &format!("{seed}:{rate}"));
         }
-        if let Some(bytes) = self.max_size {
-            add("max-size", &bytes.to_string());
+        for (key, number) in [("seed", self.seed), ("clock", self.clock), ("max-size", self.max_size)] {
+            if let Some(number) = number {
+                add(key, &number.to_string());
+            }
         }
         if let Some(time) = self.max_time {
             add("max-time", &time.as_millis().to_string());
@@ -223,6 +233,8 @@ mod tests {
             exclude: vec!["x%20y".into()],
             keep_repeats: true,
             noise: Some((7, 20)),
+            seed: Some(u64::MAX),
+            clock: Some(0),
             max_size: Some(1 << 30),
             max_time: Some(Duration::from_millis(1500)),
             command: vec!["java".into(), "-jar".into(), "my app.jar".into()],

@@ -102,6 +102,8 @@ impl Program {
             exclude: recorded.exclude,
             keep_frameworks: recorded.keep_frameworks,
             keep_final: recorded.keep_final,
+            seed: recorded.seed,
+            clock: recorded.clock,
             keep_repeats: true,
             keep_unshared: true,
             max_time: Some(limit),

@@ -41,6 +41,7 @@ fn classes() -> &'static Path {
             .map(|name| common::root().join(format!("subjects/bugs/{name}.java")))
             .collect();
         sources.push(ends);
+        sources.push(common::root().join("crates/ravel/tests/java/Chance.java"));
         compile_some(&tested_jdks()[0], &sources, directory.path());
         directory
     });
@@ -160,5 +161,53 @@ fn the_number_of_jobs_changes_nothing() {
         }
         assert_eq!(told[0], told[1]);
         assert!(findings(&directory.path().join("4.json")).len() > 1);
+    }
+}
+
+#[test]
+fn chance_and_time_can_be_made_the_same_in_every_run() {
+    for jdk in tested_jdks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let record = |options: &[&str], what: &str| {
+            let mut record = ravel();
+            record
+                .arg("record")
+                .arg("-o")
+                .arg(directory.path().join("r.ravel"))
+                .args(options)
+                .arg("--");
+            record
+                .arg(jdk.tool("java"))
+                .arg("-cp")
+                .arg(classes())
+                .args(["Chance", what]);
+            text(&run(&mut record, LIMIT).stdout)
+        };
+        let fixed = ["--seed", "5", "--clock", "1000000"];
+        let first = record(&fixed, "look");
+        assert!(first.contains("0 time 1000000 10000"), "{first}");
+        assert_eq!(record(&fixed, "look"), first, "JDK {}", jdk.release);
+        assert_ne!(record(&["--seed", "6", "--clock", "1000000"], "look"), first);
+        assert_ne!(record(&fixed, "secure"), record(&fixed, "secure"));
+        assert_ne!(record(&[], "look"), record(&[], "look"));
+        // The program's way to its bug depends on both, so it can only be forced if they are the same again.
+        let output = whole_job(&jdk, directory.path(), &fixed, &["Chance", "add"]);
+        assert_code(&output, 1, "a bug that depends on chance and time");
+        let found = findings(&directory.path().join("t.json"));
+        let finding = found
+            .iter()
+            .find(|finding| finding["evidence"] == "harmful")
+            .expect("harm");
+        let words: Vec<&str> = finding["replay"]
+            .as_str()
+            .expect("a command")
+            .split(' ')
+            .skip(1)
+            .collect();
+        assert_code(
+            &run(ravel().args(words), LIMIT),
+            1,
+            "replay repeats the seed and the clock",
+        );
     }
 }

@@ -5,6 +5,7 @@ mod application;
 mod emit;
 mod library;
 mod quiet;
+mod redirect;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +18,7 @@ use crate::filter::{Filter, Treatment};
 use crate::registry::{DeclaredField, Registry};
 use emit::WORD;
 pub use quiet::quiet;
+pub use redirect::Redirects;
 
 /// What became of the classes seen so far.
 #[derive(Debug, Default, Clone)]
@@ -37,6 +39,7 @@ pub struct Counts {
 pub struct Instrumenter {
     filter: Filter,
     forcing: bool,
+    redirects: Redirects,
     state: Mutex<State>,
 }
 
@@ -68,10 +71,11 @@ pub(crate) struct MethodContext {
 
 impl Instrumenter {
     /// With these rules and ids.
-    pub fn new(filter: Filter, registry: Registry, forcing: bool) -> Self {
+    pub fn new(filter: Filter, registry: Registry, forcing: bool, redirects: Redirects) -> Self {
         Instrumenter {
             filter,
             forcing,
+            redirects,
             state: Mutex::new(State {
                 registry,
                 counts: Counts::default(),
@@ -106,7 +110,7 @@ impl Instrumenter {
     /// The changed class, or none if it stays as it is.
     pub fn transform(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         let treatment = self.filter.treatment(name);
-        if treatment == Treatment::Library && !library::concerns(name) {
+        if treatment == Treatment::Library && !library::concerns(name) && !self.redirects.concerns(name) {
             return None;
         }
         let mut state = self.lock();
@@ -139,6 +143,8 @@ impl Instrumenter {
 
     fn rewrite(&self, state: &mut State, name: &str, bytes: &[u8], treatment: Treatment) -> Result<Option<Vec<u8>>> {
         let mut class = ClassFile::parse(bytes)?;
+        let application = treatment == Treatment::Application;
+        let redirected = self.redirects.apply(name, application, &mut class)?;
         let superclass = class
             .super_name()?
             .map(|name| decode_modified_utf8(name).into_owned())
@@ -166,7 +172,7 @@ impl Instrumenter {
                 if self.filter.has_word(name) {
                     add_word(&cx, &mut class)?;
                 }
-                library::rewrite(&mut cx, &mut class)?
+                library::rewrite(&mut cx, &mut class)? || redirected
             }
         };
         if changed { class.write().map(Some) } else { Ok(None) }

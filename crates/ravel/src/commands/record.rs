@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use ravel_agent::options::{Options, parse_noise};
@@ -64,6 +64,14 @@ pub struct RecorderArgs {
     /// Insert yields and short sleeps at RATE thousandths of the recorded points (default 10).
     #[arg(long, value_name = "SEED[:RATE]", value_parser = parse_noise)]
     noise: Option<(u64, u32)>,
+    /// Seed java.util.Random, Math.random, ThreadLocalRandom and SplittableRandom where the program does not; the same
+    /// in every thread's order, and again in forced runs. SecureRandom is left alone.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Let the program's clock begin at MS milliseconds since 1970 (now if not given) and move only by what each thread does: a
+    /// microsecond whenever it looks, and as long as it sleeps or waits. The same again in forced runs.
+    #[arg(long, value_name = "MS", num_args = 0..=1)]
+    clock: Option<Option<u64>>,
     /// End the recording at this size (K, M, G); the program goes on.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_size: Option<u64>,
@@ -86,11 +94,19 @@ impl RecorderArgs {
             keep_repeats: self.keep_repeats,
             keep_final: self.keep_final,
             noise: self.noise,
+            seed: self.seed,
+            clock: self.clock.map(|start| start.unwrap_or_else(now)),
             max_size: self.max_size,
             max_time: self.max_time,
             ..Options::default()
         }
     }
+}
+
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis() as u64)
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {

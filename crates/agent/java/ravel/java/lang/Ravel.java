@@ -190,6 +190,12 @@ public final class Ravel {
 
     private static native void ended(Thread thread);
 
+    private static native long chance(long thread, int kind);
+
+    private static native long clock(long thread, int form);
+
+    private static native void timed(long thread, long nanos, boolean exact);
+
     private static native void died(Thread thread, Throwable exception);
 
     /**
@@ -218,6 +224,9 @@ public final class Ravel {
         began(null);
         ended(null);
         died(null, null);
+        chance(0L, 0);
+        clock(0L, 0);
+        timed(0L, 0L, true);
         hasWord(Object.class);
         fieldName(Object.class, 0);
         fieldNumber(Object.class, 0);
@@ -1607,5 +1616,78 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         ask(t);
+    }
+
+    // ---- chance and time: called only when they are to be the same in every run ------------------------------------
+
+    /** Stands for what would make every seed different from the others. */
+    public static long zero() {
+        return 0;
+    }
+
+    /** A seed. */
+    public static long chance() {
+        long t = Thread.currentThread().ravel$t;
+        return t == 0 ? System.nanoTime() : chance(t, 0);
+    }
+
+    /** The seed of a thread's own generator. */
+    public static long local(java.util.concurrent.atomic.AtomicLong seeder, long step) {
+        long t = Thread.currentThread().ravel$t;
+        return t == 0 ? seeder.getAndAdd(step) : chance(t, 2);
+    }
+
+    /** The seed of a generator that can be split. */
+    public static long splittable(java.util.concurrent.atomic.AtomicLong seeder, long step) {
+        long t = Thread.currentThread().ravel$t;
+        return t == 0 ? seeder.getAndAdd(step) : chance(t, 3);
+    }
+
+    /** Stands for the generator that all threads share. */
+    public static double random(java.util.Random shared) {
+        long t = Thread.currentThread().ravel$t;
+        return t == 0 ? shared.nextDouble() : (chance(t, 1) >>> 11) * 0x1.0p-53;
+    }
+
+    public static long nanos() {
+        long t = Thread.currentThread().ravel$t;
+        return t == 0 ? System.nanoTime() : clock(t, 0);
+    }
+
+    public static long millis() {
+        long t = Thread.currentThread().ravel$t;
+        return t == 0 ? System.currentTimeMillis() : clock(t, 1);
+    }
+
+    /** Stands for {@code VM.getNanoTimeAdjustment}: nanoseconds from a second to now. */
+    public static long adjustment(long second) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return jdk.internal.misc.VM.getNanoTimeAdjustment(second);
+        long wall = clock(t, 2);
+        long away = wall / 1_000_000_000L - second;
+        return away > 1L << 32 || away < -(1L << 32) ? -1 : away * 1_000_000_000L + wall % 1_000_000_000L;
+    }
+
+    public static void sleep(long millis) throws InterruptedException {
+        timedMillis(millis);
+        Thread.sleep(millis);
+    }
+
+    public static void sleep(long millis, int nanos) throws InterruptedException {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0 && millis < Long.MAX_VALUE / 1_000_000) timed(t, millis * 1_000_000 + nanos, true);
+        Thread.sleep(millis, nanos);
+    }
+
+    /** Before the JDK waits for what is left of a time. */
+    public static void timed(long nanos) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) timed(t, nanos, false);
+    }
+
+    /** Before the program waits so long at most. */
+    public static void timedMillis(long millis) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0 && millis < Long.MAX_VALUE / 1_000_000) timed(t, millis * 1_000_000, true);
     }
 }

@@ -13,4 +13,8 @@ public class Thread implements Runnable {
     public native boolean isAlive();
 
     public native void run();
+
+    public static native void sleep(long millis) throws InterruptedException;
+
+    public static native void sleep(long millis, int nanos) throws InterruptedException;
 }
