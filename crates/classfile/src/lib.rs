@@ -113,6 +113,7 @@ mod descriptor;
 mod edit;
 mod error;
 mod flow;
+mod hash;
 mod instruction;
 mod list;
 mod opcode;
@@ -128,6 +129,7 @@ pub use descriptor::{FieldType, MethodDescriptor, parse_field_descriptor, parse_
 pub use edit::{CodeEditor, PcMap};
 pub use error::{ClassError, ErrorKind, Result};
 pub use flow::Flow;
+pub use hash::content_hash;
 pub use instruction::{Instruction, Instructions, Operand, Switch};
 pub use list::{Arg, CodeList, Handler, Label, Node};
 pub use pool::{Constant, ConstantPool, MemberRef, decode_modified_utf8, encode_modified_utf8};

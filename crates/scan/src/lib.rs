@@ -17,6 +17,7 @@ pub mod filter;
 pub mod hierarchy;
 mod load;
 mod lower;
+pub mod own;
 pub mod pattern;
 pub mod program;
 pub mod report;

@@ -4,7 +4,7 @@ use ravel_classfile::{Code, Instruction, op};
 
 /// A basic block of instructions.
 #[derive(Debug, Default, Clone)]
-pub(super) struct RawBlock {
+pub(crate) struct RawBlock {
     /// Its instructions, by number.
     pub range: std::ops::Range<usize>,
     pub successors: Vec<u16>,
@@ -15,7 +15,7 @@ const NO_BLOCK: u16 = u16::MAX;
 
 /// The graph.
 #[derive(Debug, Default)]
-pub(super) struct Cfg {
+pub(crate) struct Cfg {
     pub blocks: Vec<RawBlock>,
     /// Reachable blocks, each before its successors but for loops.
     pub order: Vec<u16>,

@@ -1,7 +1,7 @@
 //! From class files to the program: names are interned class by class in order, then all methods are lowered in parallel.
 
 mod calls;
-mod cfg;
+pub(crate) mod cfg;
 mod class;
 mod held;
 mod method;
@@ -221,4 +221,9 @@ fn count(program: &mut Program) {
         }
     }
     program.counts.missing = missing.len();
+}
+
+/// Position and source line of a method's code, in the order of positions.
+pub(crate) fn source_lines(pool: &ravel_classfile::ConstantPool, code: &ravel_classfile::Code) -> Box<[(u16, u16)]> {
+    variables::lines(pool, code)
 }

@@ -1,0 +1,156 @@
+//! From class files and recorded runs to a plan: the entry point of ownership.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use ravel_classfile::access;
+use ravel_classfile::archive::{self, ArchiveError};
+
+use super::check::{Checked, MethodVerdict, check};
+use super::discover::{Suggestion, Suggestions};
+use super::locks::EntryLocks;
+use super::outside::is_jdk;
+use super::plan::{Plan, PlanClass, PlanField, PlanMethod, RACE_UNSAFE, Summary, VERSION};
+use super::points::Points;
+use super::sharing::Sharing;
+use super::world::{ClassInput, FieldIx, MethodIx, World};
+
+/// What came of it.
+pub struct Ownership {
+    /// The plan.
+    pub plan: Plan,
+    /// What could not be read; if there is anything, nothing is proven.
+    pub unreadable: Vec<String>,
+}
+
+/// Reads the classes under paths: jars, directories, single classes.
+pub fn read(paths: &[PathBuf]) -> Result<Vec<ClassInput>, ArchiveError> {
+    let mut inputs = Vec::new();
+    for path in paths {
+        archive::for_each_class(path, &archive::Options::default(), &mut |entry| {
+            if !is_jdk(entry.name.as_bytes()) {
+                inputs.push(ClassInput {
+                    origin: entry.origin,
+                    bytes: entry.bytes,
+                });
+            }
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(inputs)
+}
+
+/// Proves what it can of a program, and compares it with what recorded runs suggest.
+pub fn own(inputs: &[ClassInput], paths: &[PathBuf], suggestions: &Suggestions) -> Ownership {
+    let world = World::new(inputs);
+    let paths = paths.iter().map(|path| path.display().to_string()).collect();
+    if !world.unreadable.is_empty() {
+        let plan = Plan {
+            version: VERSION,
+            paths,
+            ..Plan::default()
+        };
+        return Ownership {
+            plan,
+            unreadable: world.unreadable,
+        };
+    }
+    let points = Points::new(&world);
+    let sharing = Sharing::new(&world, &points);
+    let locks = EntryLocks::new(&world, &points);
+    let checked = check(&world, &points, &sharing, &locks);
+    let plan = plan(&world, &checked, paths, suggestions);
+    Ownership {
+        plan,
+        unreadable: Vec::new(),
+    }
+}
+
+fn plan(world: &World, checked: &Checked, paths: Vec<String>, suggestions: &Suggestions) -> Plan {
+    let mut fields: BTreeMap<String, PlanField> = BTreeMap::new();
+    let mut summary = Summary::default();
+    for verdict in &checked.fields {
+        if world.field(verdict.field).access & access::SYNTHETIC != 0 {
+            continue;
+        }
+        let name = world.field_text(verdict.field);
+        let suggestion = suggestions.get(&name);
+        summary.fields += 1;
+        summary.race_unsafe += usize::from(verdict.owner.is_none());
+        summary.fields_left_out += usize::from(verdict.left_out);
+        let typed = suggestion.is_some_and(|suggestion| !matches!(suggestion, Suggestion::Nothing));
+        summary.discovered += usize::from(typed);
+        summary.discovered_and_proven += usize::from(typed && verdict.owner.is_some());
+        fields.insert(
+            name.clone(),
+            PlanField {
+                name,
+                owner: verdict
+                    .owner
+                    .as_ref()
+                    .map_or(RACE_UNSAFE.to_owned(), super::check::Owner::text),
+                discovered: suggestion.map(Suggestion::text),
+                left_out: verdict.left_out,
+                reasons: verdict.reasons.clone(),
+            },
+        );
+    }
+    let mut classes: Vec<PlanClass> = Vec::new();
+    for class in &world.classes {
+        let mut methods: Vec<MethodIx> = class.methods.values().copied().collect();
+        methods.sort_unstable();
+        let mut planned = Vec::new();
+        for method in methods {
+            let Some(verdict) = checked.methods.get(&method) else {
+                continue;
+            };
+            summary.methods += 1;
+            summary.untyped += usize::from(!verdict.reasons.is_empty());
+            summary.accesses += verdict.accesses;
+            let method = plan_method(world, checked, method, verdict);
+            summary.accesses_left_out += (method.local.len() + method.unchanging.len()).min(verdict.accesses);
+            planned.push(method);
+        }
+        classes.push(PlanClass {
+            name: world.symbols.class_text(class.name),
+            hash: format!("{:016x}", class.hash),
+            methods: planned,
+        });
+    }
+    classes.sort_by(|a, b| a.name.cmp(&b.name));
+    Plan {
+        version: VERSION,
+        paths,
+        summary,
+        fields: fields.into_values().collect(),
+        classes,
+    }
+}
+
+fn plan_method(world: &World, checked: &Checked, method: MethodIx, verdict: &MethodVerdict) -> PlanMethod {
+    let found = world.method(method);
+    let accesses = found.flow.iter().flat_map(|flow| &flow.accesses);
+    let mut by_field: Vec<u16> = accesses
+        .clone()
+        .filter(|access| {
+            let field = |field: FieldIx| checked.fields.get(field.0 as usize).is_some_and(|field| field.left_out);
+            access.field.is_some_and(field)
+        })
+        .map(|access| access.place.pc)
+        .collect();
+    by_field.sort_unstable();
+    let whole = verdict.accesses > 0 && accesses.clone().all(|access| verdict.leaves_out(access.place.pc));
+    PlanMethod {
+        name: world.symbols.text(found.selector),
+        atomicity: None,
+        requires: verdict.requires.clone(),
+        local: verdict.local.clone(),
+        unchanging: verdict.unchanging.clone(),
+        by_field,
+        quiet_calls: verdict.quiet_calls.clone(),
+        whole,
+        quiet: verdict.quiet,
+        untyped: verdict.reasons.clone(),
+    }
+}

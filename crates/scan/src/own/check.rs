@@ -1,0 +1,480 @@
+//! Checks every field and method against the rules: which fields are free of races and by which discipline, which accesses
+//! need no recording, which methods are typed.
+
+use ravel_classfile::access;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::flow::{Access, Made};
+use super::locks::{EntryLocks, tell};
+use super::outside;
+use super::points::{ObjectKind, Points};
+use super::sharing::{Reach, Sharing, constructs, keeps_this};
+use super::world::{FieldIx, MethodIx, World};
+use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
+use crate::symbols::parameters;
+
+/// Who protects a field.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// Declared final: written once, by construction.
+    Final,
+    /// Declared volatile: accesses are synchronisation and never race.
+    Volatile,
+    /// No code accesses it.
+    Unused,
+    /// Every object it is accessed in stays with one thread.
+    ThisThread,
+    /// Written by constructors (or the class's initialiser) alone.
+    Readonly,
+    /// This lock is held at every access: `this`, `this.lock`, `Stock.LOCK`, `Stock.class`.
+    Lock(String),
+}
+
+impl Owner {
+    /// As the plan has it.
+    pub fn text(&self) -> String {
+        match self {
+            Owner::Final => "final".to_owned(),
+            Owner::Volatile => "volatile".to_owned(),
+            Owner::Unused => "unused".to_owned(),
+            Owner::ThisThread => "thisThread".to_owned(),
+            Owner::Readonly => "readonly".to_owned(),
+            Owner::Lock(lock) if lock == "this" => "self".to_owned(),
+            Owner::Lock(lock) => format!("lock {lock}"),
+        }
+    }
+}
+
+/// What was found of a field.
+#[derive(Clone, Debug)]
+pub struct FieldVerdict {
+    /// The field.
+    pub field: FieldIx,
+    /// Its owner, if one was proven.
+    pub owner: Option<Owner>,
+    /// Why none was: the accesses that stand against it, for people.
+    pub reasons: Vec<String>,
+    /// Whether every access to it is left out of the recording.
+    pub left_out: bool,
+}
+
+/// What may be left out of a method.
+#[derive(Clone, Debug, Default)]
+pub struct MethodVerdict {
+    /// Positions that access only objects of the thread itself (and allocations of arrays of that kind).
+    pub local: Vec<u16>,
+    /// Positions that access only objects that never change.
+    pub unchanging: Vec<u16>,
+    /// Positions of calls to quiet methods alone.
+    pub quiet_calls: Vec<u16>,
+    /// Nothing in it or below it can be recorded.
+    pub quiet: bool,
+    /// Accesses to fields and elements in all.
+    pub accesses: usize,
+    /// Why the method is not typed; empty if it is.
+    pub reasons: Vec<String>,
+    /// The locks that all callers hold, for people.
+    pub requires: Vec<String>,
+}
+
+/// What was found.
+pub struct Checked {
+    /// One for each field, in the order of the world.
+    pub fields: Vec<FieldVerdict>,
+    /// One for each method with code.
+    pub methods: FxHashMap<MethodIx, MethodVerdict>,
+}
+
+struct Checker<'a> {
+    world: &'a World,
+    points: &'a Points<'a>,
+    sharing: &'a Sharing,
+    locks: &'a EntryLocks,
+}
+
+/// At most this many accesses are named as reasons.
+const MAX_REASONS: usize = 5;
+
+/// Checks a world.
+pub fn check(world: &World, points: &Points<'_>, sharing: &Sharing, locks: &EntryLocks) -> Checked {
+    let checker = Checker {
+        world,
+        points,
+        sharing,
+        locks,
+    };
+    let mut accesses: FxHashMap<FieldIx, Vec<(MethodIx, &Access)>> = FxHashMap::default();
+    for method in world.method_ids() {
+        for access in world.method(method).flow.iter().flat_map(|flow| &flow.accesses) {
+            if let Some(field) = access.field {
+                accesses.entry(field).or_default().push((method, access));
+            }
+        }
+    }
+    let mut fields: Vec<FieldVerdict> = (0..world.fields.len() as u32)
+        .map(FieldIx)
+        .map(|field| checker.field(field, accesses.get(&field).map_or(&[], Vec::as_slice)))
+        .collect();
+    let mut methods = FxHashMap::default();
+    for method in world.method_ids().filter(|method| world.method(*method).flow.is_some()) {
+        methods.insert(method, checker.method(method, &fields));
+    }
+    for verdict in &mut fields {
+        let all = accesses.get(&verdict.field).map_or(&[][..], Vec::as_slice);
+        verdict.left_out = !all.is_empty()
+            && all.iter().all(|(method, access)| {
+                methods
+                    .get(method)
+                    .is_some_and(|found: &MethodVerdict| found.leaves_out(access.place.pc))
+            });
+    }
+    checker.quiet(&mut methods);
+    Checked { fields, methods }
+}
+
+impl MethodVerdict {
+    /// Whether an access is left out.
+    pub fn leaves_out(&self, pc: u16) -> bool {
+        self.local.contains(&pc) || self.unchanging.contains(&pc)
+    }
+}
+
+impl Checker<'_> {
+    fn field(&self, field: FieldIx, accesses: &[(MethodIx, &Access)]) -> FieldVerdict {
+        let found = self.world.field(field);
+        let mut reasons = Vec::new();
+        let owner = if found.access & access::FINAL != 0 {
+            Some(Owner::Final)
+        } else if found.access & access::VOLATILE != 0 {
+            Some(Owner::Volatile)
+        } else if self.sharing.hidden_writes.contains(&field) {
+            reasons.push(
+                "its name is a string constant of a program that reaches fields by handles or reflection".to_owned(),
+            );
+            None
+        } else if accesses.is_empty() {
+            Some(Owner::Unused)
+        } else {
+            self.plain_field(field, accesses, &mut reasons)
+        };
+        FieldVerdict {
+            field,
+            owner,
+            reasons,
+            left_out: false,
+        }
+    }
+
+    fn plain_field(
+        &self,
+        field: FieldIx,
+        accesses: &[(MethodIx, &Access)],
+        reasons: &mut Vec<String>,
+    ) -> Option<Owner> {
+        let class = self.world.field(field).class;
+        let constructed = |(method, access): &(MethodIx, &Access)| {
+            constructs(self.world, *method, access) && (access.is_static || keeps_this(self.world, class))
+        };
+        let reach =
+            |(method, access): &(MethodIx, &Access)| self.sharing.reach(self.world, self.points, *method, access);
+        let is_static = accesses.iter().any(|(_, access)| access.is_static);
+        if !is_static && accesses.iter().all(|access| reach(access) == Reach::Local) {
+            return Some(Owner::ThisThread);
+        }
+        let open: Vec<&(MethodIx, &Access)> = accesses
+            .iter()
+            .filter(|access| !constructed(access) && (is_static || reach(access) != Reach::Local))
+            .collect();
+        if !open.iter().any(|(_, access)| access.write) {
+            return Some(Owner::Readonly);
+        }
+        let mut exprs = Exprs::default();
+        let held: Vec<FxHashSet<ExprId>> = open
+            .iter()
+            .map(|(method, access)| self.held(*method, access, &mut exprs))
+            .collect();
+        let common = held
+            .iter()
+            .skip(1)
+            .fold(held.first().cloned().unwrap_or_default(), |common, held| {
+                common.intersection(held).copied().collect()
+            });
+        let name = |lock: ExprId| self.lock_text(&exprs, lock);
+        let mut names: Vec<String> = common.iter().map(|lock| name(*lock)).collect();
+        names.sort_by_key(|name| (name.len(), name.clone()));
+        if let Some(lock) = names.into_iter().next() {
+            return Some(Owner::Lock(lock));
+        }
+        let mut counts: FxHashMap<ExprId, usize> = FxHashMap::default();
+        for lock in held.iter().flatten() {
+            *counts.entry(*lock).or_default() += 1;
+        }
+        let usual = counts
+            .into_iter()
+            .max_by_key(|(lock, count)| (*count, std::cmp::Reverse(lock.0)));
+        for ((method, access), held) in open.iter().zip(&held) {
+            let without = usual.is_none_or(|(lock, _)| !held.contains(&lock));
+            if without && reasons.len() < MAX_REASONS {
+                let what = if access.write { "written" } else { "read" };
+                let lock = match usual {
+                    Some((lock, count)) => format!("without {} (held at {count} of {})", name(lock), open.len()),
+                    None => "without a lock".to_owned(),
+                };
+                reasons.push(format!("{what} {lock} in {}", self.place(*method, access.place.pc)));
+            }
+        }
+        None
+    }
+
+    /// The locks held at an access that mean the same for every access: from the object itself, or static.
+    fn held(&self, method: MethodIx, access: &Access, to: &mut Exprs) -> FxHashSet<ExprId> {
+        let Some(flow) = &self.world.method(method).flow else {
+            return FxHashSet::default();
+        };
+        let (exprs, held) = self.locks.at(flow, method, &access.place);
+        let mut locks = FxHashSet::default();
+        for lock in held {
+            if access.base_expr != UNKNOWN && !access.is_static {
+                let told = tell(&exprs, lock, access.base_expr, Node::This, to);
+                locks.insert(told);
+            }
+            if exprs.is_static(lock) {
+                locks.insert(exprs.copy_to(lock, to));
+            }
+        }
+        locks.remove(&UNKNOWN);
+        locks
+    }
+
+    fn lock_text(&self, exprs: &Exprs, lock: ExprId) -> String {
+        let simple = |text: String| text.rsplit('.').next().unwrap_or_default().replace('$', ".");
+        match exprs.node(lock) {
+            Node::This => "this".to_owned(),
+            Node::Param(index) => format!("parameter {}", index + 1),
+            Node::Class(class) => format!("{}.class", simple(self.world.symbols.class_text(class))),
+            Node::Static(pair) => {
+                let field = FieldIx(pair.0);
+                let class = simple(self.world.class_text(self.world.field(field).class));
+                format!(
+                    "{class}.{}",
+                    self.world.symbols.member_name(self.world.field(field).member)
+                )
+            }
+            Node::Field(base, pair) => format!(
+                "{}.{}",
+                self.lock_text(exprs, base),
+                self.world.symbols.member_name(self.world.field(FieldIx(pair.0)).member)
+            ),
+            _ => "*".to_owned(),
+        }
+    }
+
+    /// `shop.Stock.take (Stock.java:14)`
+    fn place(&self, method: MethodIx, pc: u16) -> String {
+        let found = self.world.method(method);
+        let class = self.world.class(found.class);
+        let line = found.flow.as_ref().map_or(0, |flow| flow.line(pc));
+        let name = format!("{}.{}", self.world.symbols.class_text(class.name), found.name);
+        match line {
+            0 => name,
+            line => format!("{name} ({}:{line})", class.source),
+        }
+    }
+
+    fn method(&self, method: MethodIx, fields: &[FieldVerdict]) -> MethodVerdict {
+        let world = self.world;
+        let mut verdict = MethodVerdict::default();
+        let Some(flow) = &world.method(method).flow else {
+            return verdict;
+        };
+        verdict.accesses = flow.accesses.len();
+        for access in &flow.accesses {
+            let pc = access.place.pc;
+            if let Some(field) = access.field.filter(|_| access.is_static) {
+                let flags = world.field(field).access;
+                let owner = fields[field.0 as usize].owner.as_ref();
+                match owner {
+                    Some(Owner::Readonly | Owner::Unused) if flags & access::VOLATILE == 0 => {
+                        verdict.unchanging.push(pc)
+                    }
+                    Some(_) => {}
+                    None => self.untyped(&mut verdict, method, access),
+                }
+                continue;
+            }
+            match self.sharing.reach(world, self.points, method, access) {
+                Reach::Local => verdict.local.push(pc),
+                Reach::Unchanging => verdict.unchanging.push(pc),
+                Reach::Shared => match access.field.map(|field| &fields[field.0 as usize].owner) {
+                    Some(Some(_)) => {}
+                    _ => self.untyped(&mut verdict, method, access),
+                },
+            }
+        }
+        for made in &flow.allocations {
+            let array = matches!(made.made, Made::Array | Made::DeepArray);
+            let local = array && {
+                let mut objects = self
+                    .points
+                    .of(method, made.node)
+                    .iter()
+                    .filter(|object| self.points.objects[*object as usize].kind == ObjectKind::Array);
+                objects.all(|object| !self.sharing.is_shared(super::points::ObjectIx(object)))
+            };
+            if local {
+                verdict.local.push(made.pc);
+            }
+        }
+        verdict.local.sort_unstable();
+        verdict.unchanging.sort_unstable();
+        let locks = self.locks.entry(method);
+        verdict.requires = locks
+            .iter()
+            .map(|lock| self.lock_text(&self.locks.exprs, *lock))
+            .collect();
+        verdict.requires.sort();
+        verdict
+    }
+
+    fn untyped(&self, verdict: &mut MethodVerdict, method: MethodIx, access: &Access) {
+        if verdict.reasons.len() < MAX_REASONS {
+            let what = match access.field {
+                Some(field) => self.world.field_text(field),
+                None => "an element of an array that may be shared".to_owned(),
+            };
+            let line = self
+                .world
+                .method(method)
+                .flow
+                .as_ref()
+                .map_or(0, |flow| flow.line(access.place.pc));
+            verdict.reasons.push(format!("line {line}: {what}"));
+        }
+    }
+
+    /// Finds the methods in which, and in all that they call, nothing can be recorded: greatest fixed point.
+    fn quiet(&self, methods: &mut FxHashMap<MethodIx, MethodVerdict>) {
+        let mut quiet: FxHashSet<MethodIx> = methods
+            .iter()
+            .filter(|(method, verdict)| self.may_be_quiet(**method, verdict))
+            .map(|(method, _)| *method)
+            .collect();
+        loop {
+            let loud: Vec<MethodIx> = quiet
+                .iter()
+                .copied()
+                .filter(|method| {
+                    let calls = self
+                        .world
+                        .method(*method)
+                        .flow
+                        .as_ref()
+                        .map_or(0, |flow| flow.calls.len() as u32);
+                    !(0..calls).all(|call| self.calls_quiet(*method, call, &quiet, false))
+                })
+                .collect();
+            if loud.is_empty() {
+                break;
+            }
+            for method in loud {
+                quiet.remove(&method);
+            }
+        }
+        for (method, verdict) in methods.iter_mut() {
+            verdict.quiet = quiet.contains(method);
+            let Some(flow) = &self.world.method(*method).flow else {
+                continue;
+            };
+            for (at, call) in flow.calls.iter().enumerate() {
+                if self.calls_quiet(*method, at as u32, &quiet, true) {
+                    verdict.quiet_calls.push(call.place.pc);
+                }
+            }
+        }
+    }
+
+    fn may_be_quiet(&self, method: MethodIx, verdict: &MethodVerdict) -> bool {
+        let world = self.world;
+        let found = world.method(method);
+        let Some(flow) = &found.flow else { return false };
+        let accesses = flow.accesses.iter().all(|access| {
+            let is_final = access
+                .field
+                .is_some_and(|field| world.field(field).access & access::FINAL != 0);
+            is_final || verdict.leaves_out(access.place.pc)
+        });
+        // A class initialiser that runs here would miss its caller in the trace.
+        let initialises = |class: super::world::ClassIx| {
+            class != found.class
+                && world.ancestors(world.class(class).name).into_iter().any(|class| {
+                    world
+                        .symbols
+                        .find(b"<clinit>()V")
+                        .is_some_and(|s| world.class(class).methods.contains_key(&s))
+                })
+        };
+        let statics = flow.accesses.iter().filter(|access| access.is_static);
+        let mut touched: Vec<_> = statics
+            .filter_map(|access| access.field)
+            .map(|field| world.field(field).class)
+            .collect();
+        touched.extend(flow.allocations.iter().filter_map(|made| match made.made {
+            Made::Object(name) => world.by_name.get(&name).copied(),
+            _ => None,
+        }));
+        touched.extend(flow.calls.iter().filter_map(|call| {
+            let is_static = call.opcode == ravel_classfile::op::INVOKESTATIC;
+            world.by_name.get(&call.class).copied().filter(|_| is_static)
+        }));
+        accesses
+            && flow.own_lock.is_none()
+            && flow.locks.is_empty()
+            && flow.shown.is_empty()
+            && !flow.splits
+            && !matches!(found.name.as_str(), "<clinit>" | "main" | "run" | "call")
+            && found.access & access::SYNCHRONIZED == 0
+            && !touched.into_iter().any(initialises)
+            // Arrays are numbered when made; one that is not local is recorded later.
+            && flow.allocations.iter().all(|made| !matches!(made.made, Made::Array | Made::DeepArray) || verdict.local.contains(&made.pc))
+    }
+
+    fn calls_quiet(&self, method: MethodIx, call: u32, quiet: &FxHashSet<MethodIx>, own_only: bool) -> bool {
+        let world = self.world;
+        let Some(site) = world
+            .method(method)
+            .flow
+            .as_ref()
+            .and_then(|flow| flow.calls.get(call as usize))
+        else {
+            return false;
+        };
+        let callees = self.points.callees.get(&(method, call));
+        let outside = self.points.calls_outside.contains(&(method, call));
+        match callees {
+            Some(callees) => !outside && callees.iter().all(|callee| quiet.contains(callee)),
+            None if own_only => false,
+            None => {
+                let (class, selector) = (world.symbols.bytes(site.class), world.symbols.bytes(site.selector));
+                let plain = parameters(selector).all(|parameter| matches!(parameter, [_] | b"Ljava/lang/String;"));
+                let pure = matches!(
+                    class,
+                    b"java/lang/Math"
+                        | b"java/lang/StrictMath"
+                        | b"java/lang/String"
+                        | b"java/lang/StringBuilder"
+                        | b"java/lang/Integer"
+                        | b"java/lang/Long"
+                        | b"java/lang/Double"
+                        | b"java/lang/Float"
+                        | b"java/lang/Character"
+                        | b"java/lang/Boolean"
+                        | b"java/lang/Byte"
+                        | b"java/lang/Short"
+                );
+                let object = class == b"java/lang/Object" && selector == b"<init>()V";
+                debug_assert!(outside::is_jdk(class) || !pure);
+                object || pure && plain
+            }
+        }
+    }
+}

@@ -1,0 +1,1024 @@
+//! One method: where its references come from and go to, what it accesses, calls and locks, and which locks it is certain
+//! to hold at each of these.
+//!
+//! An abstract run over the code. A value is a *node* (a place in the flow of references) and an expression (a name that means
+//! the same object as long as the activation lasts). Expressions are made of `this`, parameters, class literals, static final
+//! and final fields only, and otherwise of "the value made at this position" ([`Node::New`]) or "the value that met at this
+//! block" ([`Node::Local`]); whatever is made anew forgets its old name everywhere. So equal expressions are equal objects,
+//! which the scanner's own lowering, made for suspicion, does not promise.
+
+use ravel_classfile::{ClassFile, Code, Constant, Instruction, Operand, access, op, stack_effect};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::world::{ClassIx, FieldIx, MethodIx, World};
+use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
+use crate::lower::cfg::Cfg;
+use crate::symbols::{PairId, Sym, parameters, result, slots};
+
+/// A place in the flow of a method's references.
+pub type FlowNode = u32;
+/// No reference, or one of a type that holds nothing.
+pub const NONE: FlowNode = 0;
+/// Everything that code outside the world has seen.
+pub const OUTSIDE: FlowNode = 1;
+/// What the method returns.
+pub const RETURN: FlowNode = 2;
+/// The first parameter, `this` included.
+pub const FIRST: FlowNode = 3;
+
+/// Where and under which locks something happens.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The position in the code.
+    pub pc: u16,
+    /// The locks certainly held that the method itself has taken.
+    pub held: Box<[ExprId]>,
+    /// Whether the locks held at the method's start are certainly still held.
+    pub entry: bool,
+}
+
+/// A read or write of a field or an array element.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Where.
+    pub place: Place,
+    /// The field; none for an element.
+    pub field: Option<FieldIx>,
+    /// Whether the field is static.
+    pub is_static: bool,
+    /// The object.
+    pub base: FlowNode,
+    /// The object by name.
+    pub base_expr: ExprId,
+    /// Whether it is written.
+    pub write: bool,
+    /// The value written, or where the value read goes.
+    pub value: FlowNode,
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Where.
+    pub place: Place,
+    /// The instruction.
+    pub opcode: u8,
+    /// The class named.
+    pub class: Sym,
+    /// The method named.
+    pub selector: Sym,
+    /// Receiver and arguments.
+    pub args: Box<[(FlowNode, ExprId)]>,
+    /// Where the result goes.
+    pub result: FlowNode,
+}
+
+/// What an allocation makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Made {
+    /// An object of this class.
+    Object(Sym),
+    /// An array.
+    Array,
+    /// An array of arrays.
+    DeepArray,
+    /// A lambda, by its place in [`Flow::lambdas`].
+    Lambda(u32),
+}
+
+/// An allocation.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocation {
+    /// The position in the code.
+    pub pc: u16,
+    /// Where the object goes.
+    pub node: FlowNode,
+    /// What it is.
+    pub made: Made,
+}
+
+/// A lambda or method reference.
+#[derive(Clone, Debug)]
+pub struct LambdaFlow {
+    /// The name of the interface's method.
+    pub name: Box<[u8]>,
+    /// What is captured.
+    pub captured: Box<[FlowNode]>,
+    /// The kind of the method handle.
+    pub kind: u8,
+    /// The class that the handle names.
+    pub class: Sym,
+    /// The method that the handle names.
+    pub selector: Sym,
+}
+
+/// A lock taken or given up.
+#[derive(Clone, Debug)]
+pub struct LockStep {
+    /// Where; the locks held are those before.
+    pub place: Place,
+    /// Which.
+    pub lock: ExprId,
+    /// Whether it is taken.
+    pub acquire: bool,
+}
+
+/// A block of the control flow graph, for analyses that follow paths.
+#[derive(Clone, Debug, Default)]
+pub struct FlowBlock {
+    /// Positions: first, and one past the last.
+    pub range: (u32, u32),
+    /// The blocks that can come next, handlers included.
+    pub next: Vec<u16>,
+}
+
+/// What a method does.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// The expressions.
+    pub exprs: Exprs,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// From where references flow to where.
+    pub edges: Vec<(FlowNode, FlowNode)>,
+    /// What is made.
+    pub allocations: Vec<Allocation>,
+    /// What is accessed.
+    pub accesses: Vec<Access>,
+    /// What is called.
+    pub calls: Vec<Call>,
+    /// The lambdas made.
+    pub lambdas: Vec<LambdaFlow>,
+    /// Nodes whose objects code outside may use in passing (string concatenation and the like).
+    pub shown: Vec<FlowNode>,
+    /// Locks taken and given up, apart from that of a synchronized method.
+    pub locks: Vec<LockStep>,
+    /// Whether `this` is used for anything but its own fields and its super constructor.
+    pub leaks_this: bool,
+    /// Explicit locks given up that were not taken here: the final field they are in, if it is one.
+    pub stray_unlocks: Vec<Option<FieldIx>>,
+    /// The lock of a synchronized method.
+    pub own_lock: Option<ExprId>,
+    /// The blocks, in the order of the graph.
+    pub blocks: Vec<FlowBlock>,
+    /// Whether it waits, sleeps or parks itself, or starts or joins threads: no unit goes on over that.
+    pub splits: bool,
+    /// Position and source line.
+    pub lines: Box<[(u16, u16)]>,
+}
+
+impl Flow {
+    /// The source line of a position; 0 if unknown.
+    pub fn line(&self, pc: u16) -> u32 {
+        let after = self.lines.partition_point(|(start, _)| *start <= pc);
+        after
+            .checked_sub(1)
+            .and_then(|at| self.lines.get(at))
+            .map_or(0, |(_, line)| u32::from(*line))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Value {
+    node: FlowNode,
+    expr: ExprId,
+    /// May be `this`.
+    this: bool,
+}
+
+const NOTHING: Value = Value {
+    node: NONE,
+    expr: UNKNOWN,
+    this: false,
+};
+
+#[derive(Clone, Debug)]
+struct State {
+    locals: Vec<Value>,
+    stack: Vec<Value>,
+    held: Vec<ExprId>,
+    entry: bool,
+}
+
+struct Run<'a> {
+    world: &'a mut World,
+    file: &'a ClassFile,
+    instructions: &'a [Instruction<'a>],
+    cfg: &'a Cfg,
+    is_constructor: bool,
+    flow: Flow,
+    edges: FxHashSet<(FlowNode, FlowNode)>,
+    /// The nodes of positions, and of slots at blocks.
+    named: FxHashMap<(u8, u32, u32), FlowNode>,
+    /// The slots that met, by their place in expressions.
+    met: FxHashMap<(u16, u32), u16>,
+    state: State,
+    /// Whether facts are taken down; before that only states are.
+    telling: bool,
+    pc: u16,
+}
+
+/// Lowers code; none if it makes no sense.
+pub fn lower(world: &mut World, class: ClassIx, method: MethodIx, file: &ClassFile, code: &Code) -> Option<Flow> {
+    let instructions: Vec<Instruction<'_>> = code.instructions().collect::<Result<_, _>>().ok()?;
+    if instructions
+        .iter()
+        .any(|instruction| matches!(instruction.opcode, op::JSR | op::JSR_W | op::RET))
+    {
+        return None;
+    }
+    let cfg = Cfg::of(code, &instructions)?;
+    let found = world.method(method);
+    let (flags, selector, is_constructor) = (found.access, found.selector, found.name == "<init>");
+    let selector = world.symbols.bytes(selector).to_vec();
+    let mut flow = Flow {
+        lines: lines(file, code),
+        ..Flow::default()
+    };
+    let mut state = State {
+        locals: Vec::new(),
+        stack: Vec::new(),
+        held: Vec::new(),
+        entry: true,
+    };
+    let mut next = FIRST;
+    if flags & access::STATIC == 0 {
+        let expr = flow.exprs.add(Node::This);
+        state.locals.push(Value {
+            node: next,
+            expr,
+            this: true,
+        });
+        next += 1;
+    }
+    for (index, parameter) in parameters(&selector).enumerate() {
+        let reference = matches!(parameter.first(), Some(b'L' | b'['));
+        let expr = if reference {
+            flow.exprs.add(Node::Param(index as u16))
+        } else {
+            UNKNOWN
+        };
+        state.locals.push(Value {
+            node: if reference { next } else { NONE },
+            expr,
+            this: false,
+        });
+        next += 1;
+        if slots(parameter) == 2 {
+            state.locals.push(NOTHING);
+        }
+    }
+    flow.nodes = next;
+    if state.locals.len() > usize::from(code.max_locals) {
+        return None;
+    }
+    state.locals.resize(usize::from(code.max_locals), NOTHING);
+    if flags & access::SYNCHRONIZED != 0 {
+        let lock = if flags & access::STATIC != 0 {
+            Node::Class(world.class(class).name)
+        } else {
+            Node::This
+        };
+        let lock = flow.exprs.add(lock);
+        flow.own_lock = Some(lock);
+        state.held.push(lock);
+    }
+    let mut run = Run {
+        world,
+        file,
+        instructions: &instructions,
+        cfg: &cfg,
+        is_constructor,
+        flow,
+        edges: FxHashSet::default(),
+        named: FxHashMap::default(),
+        met: FxHashMap::default(),
+        state: state.clone(),
+        telling: false,
+        pc: 0,
+    };
+    run.all(state)?;
+    let mut flow = run.flow;
+    flow.edges = run.edges.into_iter().collect();
+    flow.edges.sort_unstable();
+    Some(flow)
+}
+
+fn lines(file: &ClassFile, code: &Code) -> Box<[(u16, u16)]> {
+    crate::lower::source_lines(&file.pool, code)
+}
+
+/// Rounds after which a method is given up; each slot changes at most twice, so real ones need few.
+const MAX_VISITS: usize = 200_000;
+
+impl Run<'_> {
+    fn all(&mut self, first: State) -> Option<()> {
+        let count = self.cfg.blocks.len();
+        let mut entries: Vec<Option<State>> = vec![None; count];
+        *entries.first_mut()? = Some(first);
+        let mut pending: std::collections::BTreeSet<usize> = [0].into();
+        let places: FxHashMap<u16, usize> = self
+            .cfg
+            .order
+            .iter()
+            .enumerate()
+            .map(|(at, block)| (*block, at))
+            .collect();
+        let mut visits = 0;
+        while let Some(at) = pending.pop_first() {
+            visits += 1;
+            if visits > MAX_VISITS {
+                return None;
+            }
+            let block = *self.cfg.order.get(at)?;
+            for changed in self.block(block, &mut entries)? {
+                pending.insert(*places.get(&changed)?);
+            }
+        }
+        self.telling = true;
+        for at in 0..self.cfg.order.len() {
+            let block = self.cfg.order[at];
+            if entries[usize::from(block)].is_some() {
+                self.block(block, &mut entries)?;
+            }
+        }
+        for raw in &self.cfg.blocks {
+            let first = self.instructions.get(raw.range.start)?.pc;
+            let end = self.instructions.get(raw.range.end.checked_sub(1)?)?.next_pc();
+            let mut next = raw.successors.clone();
+            next.extend(&raw.handlers);
+            self.flow.blocks.push(FlowBlock {
+                range: (first, end),
+                next,
+            });
+        }
+        Some(())
+    }
+
+    /// Runs a block; gives the blocks whose start has changed.
+    fn block(&mut self, block: u16, entries: &mut [Option<State>]) -> Option<Vec<u16>> {
+        let raw = &self.cfg.blocks[usize::from(block)];
+        self.state = entries[usize::from(block)].clone()?;
+        let mut changed = Vec::new();
+        for number in raw.range.clone() {
+            let instruction = self.instructions[number];
+            self.pc = u16::try_from(instruction.pc).ok()?;
+            for handler in &raw.handlers {
+                let caught = State {
+                    stack: vec![Value {
+                        node: OUTSIDE,
+                        ..NOTHING
+                    }],
+                    ..self.state.clone()
+                };
+                if self.meet(*handler, entries, &caught)? {
+                    changed.push(*handler);
+                }
+            }
+            self.instruction(&instruction)?;
+        }
+        let end = self.state.clone();
+        for successor in raw.successors.clone() {
+            if self.meet(successor, entries, &end)? {
+                changed.push(successor);
+            }
+        }
+        Some(changed)
+    }
+
+    fn meet(&mut self, block: u16, entries: &mut [Option<State>], with: &State) -> Option<bool> {
+        let mut with = with.clone();
+        self.forget_met(block, &mut with);
+        let Some(mut known) = entries[usize::from(block)].take() else {
+            entries[usize::from(block)] = Some(with);
+            return Some(true);
+        };
+        if known.stack.len() != with.stack.len() {
+            return None;
+        }
+        let mut changed = false;
+        let slots = known.locals.iter_mut().chain(known.stack.iter_mut());
+        for (slot, (old, new)) in slots.zip(with.locals.iter().chain(with.stack.iter())).enumerate() {
+            changed |= self.meet_value(block, slot as u32, old, *new);
+        }
+        let before = known.held.len();
+        let mut left = with.held.clone();
+        known.held.retain(|lock| {
+            let found = left.iter().position(|held| held == lock);
+            found.map(|at| left.swap_remove(at)).is_some()
+        });
+        changed |= known.held.len() != before || known.entry && !with.entry;
+        known.entry &= with.entry;
+        entries[usize::from(block)] = Some(known);
+        Some(changed)
+    }
+
+    /// What met at a block on an earlier round is not what meets there now.
+    fn forget_met(&mut self, block: u16, state: &mut State) {
+        if self.met.is_empty() {
+            return;
+        }
+        let met: FxHashMap<u16, u32> = self
+            .met
+            .iter()
+            .filter(|((at, _), _)| *at == block)
+            .map(|((_, slot), name)| (*name, *slot))
+            .collect();
+        if met.is_empty() {
+            return;
+        }
+        let exprs = &self.flow.exprs;
+        let old = |expr: ExprId, slot: Option<u32>| {
+            exprs.any(expr, &mut |node| match node {
+                Node::Local(name) => met.get(&name).is_some_and(|own| Some(*own) != slot),
+                _ => false,
+            })
+        };
+        let values = state.locals.iter_mut().chain(state.stack.iter_mut());
+        for (slot, value) in values.enumerate() {
+            if old(value.expr, Some(slot as u32)) {
+                value.expr = UNKNOWN;
+            }
+        }
+        state.held.retain(|lock| !old(*lock, None));
+    }
+
+    fn meet_value(&mut self, block: u16, slot: u32, old: &mut Value, new: Value) -> bool {
+        if *old == new || old.node == NONE && new.node == NONE && old.expr == UNKNOWN {
+            return false;
+        }
+        if old.node == NONE && new.node == NONE {
+            *old = NOTHING;
+            return true;
+        }
+        let node = self.node((1, u32::from(block), slot));
+        for from in [old.node, new.node] {
+            if from != node && from != NONE {
+                self.edges.insert((from, node));
+            }
+        }
+        let expr = if old.expr == new.expr {
+            old.expr
+        } else {
+            let next = u16::try_from(self.met.len()).ok();
+            match (self.met.get(&(block, slot)).copied(), next) {
+                (Some(name), _) => self.flow.exprs.add(Node::Local(name)),
+                (None, Some(name)) => {
+                    self.met.insert((block, slot), name);
+                    self.flow.exprs.add(Node::Local(name))
+                }
+                (None, None) => UNKNOWN,
+            }
+        };
+        let met = Value {
+            node,
+            expr,
+            this: old.this || new.this,
+        };
+        let changed = *old != met;
+        *old = met;
+        changed
+    }
+
+    fn node(&mut self, key: (u8, u32, u32)) -> FlowNode {
+        if let Some(node) = self.named.get(&key) {
+            return *node;
+        }
+        let node = self.flow.nodes;
+        self.flow.nodes += 1;
+        self.named.insert(key, node);
+        node
+    }
+
+    /// The value made here, under a name that nothing else has.
+    fn made(&mut self) -> Value {
+        let expr = self.flow.exprs.add(Node::New(self.pc));
+        let exprs = &self.flow.exprs;
+        let values = self.state.locals.iter_mut().chain(self.state.stack.iter_mut());
+        for value in values {
+            if value.expr != UNKNOWN && exprs.depends(value.expr, expr) {
+                value.expr = UNKNOWN;
+            }
+        }
+        self.state.held.retain(|lock| !exprs.depends(*lock, expr));
+        let node = self.node((0, u32::from(self.pc), 0));
+        Value {
+            node,
+            expr,
+            this: false,
+        }
+    }
+
+    fn pop(&mut self) -> Option<Value> {
+        self.state.stack.pop()
+    }
+
+    fn pop_slots(&mut self, count: usize) -> Option<()> {
+        let left = self.state.stack.len().checked_sub(count)?;
+        self.state.stack.truncate(left);
+        Some(())
+    }
+
+    fn push(&mut self, value: Value) {
+        self.state.stack.push(value);
+    }
+
+    fn push_nothing(&mut self, count: usize) {
+        self.state.stack.extend(std::iter::repeat_n(NOTHING, count));
+    }
+
+    fn edge(&mut self, from: FlowNode, to: FlowNode) {
+        if from != NONE && to != NONE && from != to {
+            self.edges.insert((from, to));
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place {
+            pc: self.pc,
+            held: self
+                .state
+                .held
+                .iter()
+                .copied()
+                .filter(|lock| *lock != UNKNOWN)
+                .collect(),
+            entry: self.state.entry,
+        }
+    }
+
+    /// A value leaves the method's own hands.
+    fn leak(&mut self, value: Value) {
+        self.flow.leaks_this |= value.this && self.telling && self.is_constructor;
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'_>) -> Option<()> {
+        let opcode = instruction.opcode;
+        match (opcode, instruction.operand) {
+            (op::LDC | op::LDC_W, Operand::Constant(index)) => match self.file.pool.get(index).ok()? {
+                Constant::Class(_) => {
+                    let name = self.world.symbols.intern(self.file.pool.class_name(index).ok()?);
+                    let expr = self.flow.exprs.add(Node::Class(name));
+                    self.push(Value { expr, ..NOTHING });
+                }
+                Constant::Dynamic(..) | Constant::MethodHandle(..) | Constant::MethodType(_) => self.push(Value {
+                    node: OUTSIDE,
+                    ..NOTHING
+                }),
+                _ => self.push(NOTHING),
+            },
+            (op::ALOAD | op::ALOAD_0..=op::ALOAD_3, Operand::Local(slot)) => {
+                let value = *self.state.locals.get(usize::from(slot))?;
+                self.push(value);
+            }
+            (op::ISTORE..=op::ASTORE_3, Operand::Local(slot)) => {
+                let slot = usize::from(slot);
+                let wide = matches!(opcode, op::LSTORE | op::DSTORE | op::LSTORE_0..=op::LSTORE_3 | op::DSTORE_0..=op::DSTORE_3);
+                if wide {
+                    self.pop()?;
+                    *self.state.locals.get_mut(slot + 1)? = NOTHING;
+                }
+                let value = self.pop()?;
+                *self.state.locals.get_mut(slot)? = value;
+            }
+            (op::IINC, _) => {}
+            (op::IALOAD..=op::SALOAD, _) => {
+                self.pop()?;
+                let array = self.pop()?;
+                let value = if opcode == op::AALOAD { self.made() } else { NOTHING };
+                self.access(None, array, false, value.node);
+                self.push(value);
+                if matches!(opcode, op::LALOAD | op::DALOAD) {
+                    self.push(NOTHING);
+                }
+            }
+            (op::IASTORE..=op::SASTORE, _) => {
+                let value = self.pop()?;
+                if matches!(opcode, op::LASTORE | op::DASTORE) {
+                    self.pop()?;
+                }
+                self.pop()?;
+                let array = self.pop()?;
+                self.leak(value);
+                self.access(None, array, true, value.node);
+            }
+            (op::POP..=op::SWAP, _) => self.shuffle(opcode)?,
+            (op::CHECKCAST, _) => {}
+            (op::NEW, Operand::Class(index)) => {
+                let name = self.world.symbols.intern(self.file.pool.class_name(index).ok()?);
+                self.allocate(Made::Object(name));
+            }
+            (op::NEWARRAY | op::ANEWARRAY, _) => {
+                self.pop()?;
+                self.allocate(Made::Array);
+            }
+            (op::MULTIANEWARRAY, Operand::MultiArray(_, dimensions)) => {
+                self.pop_slots(usize::from(dimensions))?;
+                self.allocate(Made::DeepArray);
+            }
+            (op::MONITORENTER, _) => {
+                let lock = self.pop()?;
+                self.acquire(lock.expr);
+            }
+            (op::MONITOREXIT, _) => {
+                let lock = self.pop()?;
+                self.release(lock.expr, false);
+            }
+            (op::GETSTATIC..=op::PUTFIELD, Operand::Field(index)) => self.field(opcode, index)?,
+            (op::INVOKEDYNAMIC, Operand::Dynamic(index)) => self.dynamic(index)?,
+            (_, Operand::Method(index) | Operand::InterfaceMethod(index, _)) => self.call(opcode, index)?,
+            (op::ARETURN, _) => {
+                let value = self.pop()?;
+                self.edge(value.node, RETURN);
+            }
+            (op::ATHROW, _) => {
+                let value = self.pop()?;
+                self.leak(value);
+                self.edge(value.node, OUTSIDE);
+            }
+            _ => {
+                let (pops, pushes) = stack_effect(instruction, &self.file.pool).ok()?;
+                self.pop_slots(pops as usize)?;
+                self.push_nothing(pushes as usize);
+            }
+        }
+        Some(())
+    }
+
+    fn allocate(&mut self, made: Made) {
+        let value = self.made();
+        if self.telling {
+            self.flow.allocations.push(Allocation {
+                pc: self.pc,
+                node: value.node,
+                made,
+            });
+        }
+        self.push(value);
+    }
+
+    fn access(&mut self, field: Option<FieldIx>, base: Value, write: bool, value: FlowNode) {
+        if !self.telling {
+            return;
+        }
+        let is_static = field.is_some_and(|field| self.world.field(field).access & access::STATIC != 0);
+        let place = self.place();
+        self.flow.accesses.push(Access {
+            place,
+            field,
+            is_static,
+            base: base.node,
+            base_expr: base.expr,
+            write,
+            value,
+        });
+    }
+
+    fn shuffle(&mut self, opcode: u8) -> Option<()> {
+        let deepest = match opcode {
+            op::POP | op::DUP => 1,
+            op::POP2 | op::DUP2 | op::DUP_X1 | op::SWAP => 2,
+            op::DUP_X2 | op::DUP2_X1 => 3,
+            _ => 4,
+        };
+        let length = self.state.stack.len();
+        let bottom = length.checked_sub(deepest)?;
+        match opcode {
+            op::POP | op::POP2 => self.state.stack.truncate(bottom),
+            op::SWAP => self.state.stack.swap(length - 1, length - 2),
+            // The others copy the top one or two and put the copy below.
+            _ => {
+                let one = matches!(opcode, op::DUP | op::DUP_X1 | op::DUP_X2);
+                let copied = if one { 1 } else { 2 };
+                let top: Vec<Value> = self.state.stack[length - copied..].to_vec();
+                for (offset, value) in top.into_iter().enumerate() {
+                    self.state.stack.insert(bottom + offset, value);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn acquire(&mut self, lock: ExprId) {
+        if self.telling {
+            let place = self.place();
+            self.flow.locks.push(LockStep {
+                place,
+                lock,
+                acquire: true,
+            });
+        }
+        self.state.held.push(lock);
+    }
+
+    fn release(&mut self, lock: ExprId, explicit: bool) {
+        if self.telling {
+            let place = self.place();
+            self.flow.locks.push(LockStep {
+                place,
+                lock,
+                acquire: false,
+            });
+        }
+        let found = self
+            .state
+            .held
+            .iter()
+            .rposition(|held| *held == lock && lock != UNKNOWN);
+        if let Some(at) = found {
+            self.state.held.remove(at);
+            return;
+        }
+        // Whichever lock this is, it is held no more.
+        if explicit {
+            let field = match self.flow.exprs.node(lock) {
+                Node::Field(_, pair) | Node::Static(pair) => Some(FieldIx(pair.0)),
+                _ => None,
+            };
+            if self.telling {
+                self.flow.stray_unlocks.push(field);
+            }
+        }
+        self.state.held.clear();
+        self.state.entry = false;
+    }
+
+    fn field(&mut self, opcode: u8, index: u16) -> Option<()> {
+        let member = self.file.pool.member_ref(index).ok()?;
+        let mut text = member.name.to_vec();
+        text.push(b':');
+        text.extend_from_slice(member.descriptor);
+        let width = slots(member.descriptor);
+        let reference = holds(member.descriptor);
+        let (class, member) = (
+            self.world.symbols.intern(member.class),
+            self.world.symbols.intern(&text),
+        );
+        let field = self.world.resolve_field(class, member);
+        let write = matches!(opcode, op::PUTFIELD | op::PUTSTATIC);
+        let mut value = NOTHING;
+        if write {
+            value = *self.state.stack.last()?;
+            self.pop_slots(width)?;
+            self.leak(value);
+        }
+        let is_static = matches!(opcode, op::GETSTATIC | op::PUTSTATIC);
+        let base = if is_static { NOTHING } else { self.pop()? };
+        let Some(field) = field else {
+            // A field of the JDK, or of a class that is not there.
+            if write {
+                self.edge(value.node, OUTSIDE);
+            } else {
+                let node = if reference { OUTSIDE } else { NONE };
+                self.push(Value { node, ..NOTHING });
+                self.push_nothing(width - 1);
+            }
+            return Some(());
+        };
+        if write {
+            let node = if reference { value.node } else { NONE };
+            self.access(Some(field), base, true, node);
+            return Some(());
+        }
+        let mut got = if width == 1 && text.last() == Some(&b';') || text.contains(&b'[') {
+            self.made()
+        } else {
+            NOTHING
+        };
+        if !reference {
+            got.node = NONE;
+        }
+        if self.world.field(field).access & access::FINAL != 0 && got.expr != UNKNOWN {
+            let pair = PairId(field.0);
+            let expr = match is_static {
+                true => self.flow.exprs.add(Node::Static(pair)),
+                false if base.expr != UNKNOWN => self.flow.exprs.add(Node::Field(base.expr, pair)),
+                false => UNKNOWN,
+            };
+            if expr != UNKNOWN {
+                got.expr = expr;
+            }
+        }
+        self.access(Some(field), base, false, got.node);
+        self.push(got);
+        self.push_nothing(width - 1);
+        Some(())
+    }
+
+    /// Takes the arguments of a call from the stack, the receiver first.
+    fn arguments(&mut self, descriptor: &[u8], receiver: bool) -> Option<Vec<Value>> {
+        let widths: usize = parameters(descriptor).map(slots).sum();
+        let bottom = self.state.stack.len().checked_sub(widths + usize::from(receiver))?;
+        let mut at = bottom;
+        let mut args = Vec::new();
+        if receiver {
+            args.push(*self.state.stack.get(at)?);
+            at += 1;
+        }
+        for parameter in parameters(descriptor) {
+            let value = *self.state.stack.get(at)?;
+            args.push(if holds(parameter) {
+                value
+            } else {
+                Value { node: NONE, ..value }
+            });
+            at += slots(parameter);
+        }
+        self.state.stack.truncate(bottom);
+        Some(args)
+    }
+
+    fn call(&mut self, opcode: u8, index: u16) -> Option<()> {
+        let member = self.file.pool.member_ref(index).ok()?;
+        let receiver = opcode != op::INVOKESTATIC;
+        let descriptor = member.descriptor.to_vec();
+        let name = member.name.to_vec();
+        let owner = member.class.to_vec();
+        let args = self.arguments(&descriptor, receiver)?;
+        if receiver && owner == b"java/util/concurrent/locks/Lock" && name == b"unlock" && self.telling {
+            self.flow.stray_unlocks.push(None);
+        }
+        if receiver && is_lock(&owner) {
+            match name.as_slice() {
+                b"lock" | b"lockInterruptibly" if descriptor == b"()V" => {
+                    self.acquire(args[0].expr);
+                    return Some(());
+                }
+                b"unlock" => {
+                    self.release(args[0].expr, true);
+                    return Some(());
+                }
+                _ => {}
+            }
+        }
+        self.flow.splits |= splits(&owner, &name);
+        let to_super = self.is_constructor && opcode == op::INVOKESPECIAL && name == b"<init>";
+        for (at, value) in args.iter().enumerate() {
+            if !(at == 0 && to_super) {
+                self.leak(*value);
+            }
+        }
+        let class = self.world.symbols.intern(&owner);
+        let mut text = name;
+        text.extend_from_slice(&descriptor);
+        let selector = self.world.symbols.intern(&text);
+        let returned = result(&descriptor);
+        let width = slots(returned);
+        let mut value = NOTHING;
+        if matches!(returned.first(), Some(b'L' | b'[')) {
+            value = self.made();
+            if !holds(returned) {
+                value.node = NONE;
+            }
+        }
+        if self.telling {
+            let place = self.place();
+            self.flow.calls.push(Call {
+                place,
+                opcode,
+                class,
+                selector,
+                args: args.iter().map(|value| (value.node, value.expr)).collect(),
+                result: value.node,
+            });
+        }
+        if width > 0 {
+            self.push(value);
+            self.push_nothing(width - 1);
+        }
+        Some(())
+    }
+
+    fn dynamic(&mut self, index: u16) -> Option<()> {
+        let (bootstrap, _, descriptor) = self.file.pool.dynamic(index).ok()?;
+        let descriptor = descriptor.to_vec();
+        let args = self.arguments(&descriptor, false)?;
+        for value in &args {
+            self.leak(*value);
+        }
+        let (factory, lambda) = self.bootstrap(bootstrap, index)?;
+        let returned = result(&descriptor).to_vec();
+        match (factory.as_slice(), lambda) {
+            (b"java/lang/invoke/LambdaMetafactory", Some((name, kind, class, selector))) => {
+                let value = self.made();
+                if self.telling {
+                    let at = self.flow.lambdas.len() as u32;
+                    self.flow.lambdas.push(LambdaFlow {
+                        name: name.into(),
+                        captured: args.iter().map(|value| value.node).collect(),
+                        kind,
+                        class,
+                        selector,
+                    });
+                    self.flow.allocations.push(Allocation {
+                        pc: self.pc,
+                        node: value.node,
+                        made: Made::Lambda(at),
+                    });
+                }
+                self.push(value);
+            }
+            (
+                b"java/lang/invoke/StringConcatFactory"
+                | b"java/lang/runtime/ObjectMethods"
+                | b"java/lang/runtime/SwitchBootstraps",
+                _,
+            ) => {
+                if self.telling {
+                    self.flow
+                        .shown
+                        .extend(args.iter().map(|value| value.node).filter(|node| *node != NONE));
+                }
+                self.push_nothing(slots(&returned));
+            }
+            _ => {
+                for value in &args {
+                    self.edge(value.node, OUTSIDE);
+                }
+                let width = slots(&returned);
+                let node = if holds(&returned) { OUTSIDE } else { NONE };
+                if width > 0 {
+                    self.push(Value { node, ..NOTHING });
+                    self.push_nothing(width - 1);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The class of a bootstrap method and, of a lambda, the interface's method and what it calls.
+    #[expect(clippy::type_complexity, reason = "taken apart where it is made")]
+    fn bootstrap(&mut self, number: u16, index: u16) -> Option<(Vec<u8>, Option<(Vec<u8>, u8, Sym, Sym)>)> {
+        let info = self.file.attribute("BootstrapMethods")?.info.clone();
+        let word = |at: usize| Some(u16::from_be_bytes([*info.get(at)?, *info.get(at + 1)?]));
+        let mut at = 2;
+        for _ in 0..number {
+            at += 4 + 2 * usize::from(word(at + 2)?);
+        }
+        let pool = &self.file.pool;
+        let Constant::MethodHandle(_, factory) = pool.get(word(at)?).ok()? else {
+            return None;
+        };
+        let factory = pool.member_ref(factory).ok()?.class.to_vec();
+        if factory != b"java/lang/invoke/LambdaMetafactory" {
+            return Some((factory, None));
+        }
+        let Constant::MethodHandle(kind, target) = pool.get(word(at + 6)?).ok()? else {
+            return None;
+        };
+        let (_, name, _) = pool.dynamic(index).ok()?;
+        let member = pool.member_ref(target).ok()?;
+        let mut text = member.name.to_vec();
+        text.extend_from_slice(member.descriptor);
+        let class = self.world.symbols.intern(member.class);
+        let selector = self.world.symbols.intern(&text);
+        Some((factory, Some((name.to_vec(), kind, class, selector))))
+    }
+}
+
+/// Whether values of a type can hold, or be, objects of the program.
+pub fn holds(descriptor: &[u8]) -> bool {
+    match descriptor.first() {
+        Some(b'[') => true,
+        Some(b'L') => !is_inert(
+            descriptor
+                .strip_prefix(b"L")
+                .and_then(|d| d.strip_suffix(b";"))
+                .unwrap_or_default(),
+        ),
+        _ => false,
+    }
+}
+
+/// Classes whose objects hold nothing.
+pub fn is_inert(class: &[u8]) -> bool {
+    matches!(
+        class,
+        b"java/lang/String"
+            | b"java/lang/Class"
+            | b"java/lang/Integer"
+            | b"java/lang/Long"
+            | b"java/lang/Short"
+            | b"java/lang/Byte"
+            | b"java/lang/Character"
+            | b"java/lang/Boolean"
+            | b"java/lang/Float"
+            | b"java/lang/Double"
+            | b"java/lang/Void"
+            | b"java/math/BigInteger"
+            | b"java/math/BigDecimal"
+    )
+}
+
+/// The explicit locks that exclude everybody. A `Lock` may be a read lock, and read and write locks are not followed.
+fn is_lock(class: &[u8]) -> bool {
+    class == b"java/util/concurrent/locks/ReentrantLock"
+}
+
+/// Calls over which no unit goes on.
+fn splits(class: &[u8], name: &[u8]) -> bool {
+    match name {
+        b"wait" | b"sleep" | b"join" | b"park" | b"parkNanos" | b"await" | b"start" | b"yield" => true,
+        _ => class.starts_with(b"java/util/concurrent/") && !class.starts_with(b"java/util/concurrent/atomic/"),
+    }
+}

@@ -1,0 +1,54 @@
+//! Ownership: who protects each field of a program, what is proven of it, and what need not be recorded for that.
+//!
+//! **Paper.** Agarwal, Sasturkar, Wang, Stoller, *Optimized Run-Time Race Detection and Atomicity Checking Using Partial
+//! Discovered Types* (ASE 2005), "Focus". [`discover`] reads owners off recorded runs (section 4), [`check`] proves or refutes
+//! owners over the bytecode (sections 3.1, 6.1.1), [`atomicity`] has the atomicity types (3.2) and [`atomic`] their least fixed
+//! point over the call graph (5), [`plan`] the file that the recorder and the analyses obey (6).
+//!
+//! **Departures.** The paper's owners are types written on classes and checked by rules for assignments; here the same
+//! questions are answered by a points-to analysis of the whole program ([`points`]): an object is *thisThread* if nothing that
+//! several threads know leads to it, and no annotation has to agree with another. So `unique` and owners of parameters and
+//! results need no place in the plan: where an object may go is known. The price is a closed world ([`world`]): a class that is
+//! loaded and was not looked at, or is another one, ends what was proven, and the recorder says so. Where the paper inserts
+//! checks at calls from untyped to typed methods, here untyped methods are part of what is analysed, and what a typed method
+//! requires of its callers is checked at every call, statically ([`locks`]).
+//!
+//! **What may be left out, and why nothing is lost.** Races are not all that a recording serves: a field that one lock guards
+//! everywhere has no race, and may still be read in one critical section and written in the next. So being free of races is not
+//! enough for leaving a field out of the *recording*. Two things are:
+//!
+//! 1. *An access that meets only objects of the thread itself.* No other thread ever touches these objects, every pattern
+//!    of every analysis has accesses of two threads to one location (or one each to two locations of one object or array), and
+//!    the order between threads is not made by such accesses. Nothing that is found can need them. With its default filters the
+//!    recorder drops them anyway, one by one; leaving them out saves the question.
+//! 2. *An access that meets only objects that never change after their construction*, and a static field that only its class's
+//!    initialiser writes. Every pattern and every race has a write; the writes of such an object come before a second thread
+//!    can have it, and the recorder, which records an object from its second thread on, records none of them. It must be the
+//!    whole object: the first access of a second thread is what makes the recorder record all fields of the object, so an
+//!    access to an unchanging field of an object that also changes must still be seen. With `--keep-unshared` constructors are
+//!    recorded, and an object published by a race has a race with its constructor: then this second group is recorded too.
+//!
+//! A method in which, and in all that it calls, nothing else is left to record never reaches the trace; its entry and exit
+//! need no hooks. Positions count the points that are left, so a forced run is given the same plan as the recording was; the
+//! trace carries it.
+//!
+//! Everything else that is proven serves the *analyses*: fields with an owner cannot race, so the race analyses pass over them,
+//! and executions of methods verified atomic need no test by reduction.
+//!
+//! **Promise.** Of the accesses that would be recorded, those left out are of kinds 1 and 2 in every execution, if: the JDK's
+//! classes do what [`outside`] says of them, the classes are those that were looked at (checked at load), native code of the
+//! program does not hand objects from thread to thread behind the analysis, and reflection calls only methods that are named
+//! by a string constant or carry an annotation. What cannot be read proves nothing at all.
+
+pub mod build;
+pub mod check;
+pub mod discover;
+pub mod flow;
+pub mod locks;
+pub mod outside;
+pub mod plan;
+pub mod points;
+pub mod sharing;
+pub mod world;
+
+pub use build::{Ownership, own, read};

@@ -1,0 +1,320 @@
+//! The focus plan: what was proven, as a file that people can read and that the recorder and the analyses obey.
+//!
+//! It names every class that was looked at with the hash of its bytes. [`Plan::digest`] is what the agent gets: for each class
+//! its hash, and for each method what is left out of it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// What is left out of a recording.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Nothing: only the analyses use the plan.
+    None,
+    /// Fields of which every access can be left out (Focus 6.1.1).
+    Field,
+    /// Methods of which every access can be left out (Focus 6.1.2).
+    Method,
+    /// Every access that can be left out (Focus 6.1.3).
+    #[default]
+    Combined,
+}
+
+/// A plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Plan {
+    /// The version of the format.
+    pub version: u32,
+    /// What was looked at.
+    pub paths: Vec<String>,
+    /// The figures.
+    pub summary: Summary,
+    /// The fields.
+    #[serde(default, rename = "field")]
+    pub fields: Vec<PlanField>,
+    /// The classes.
+    #[serde(default, rename = "class")]
+    pub classes: Vec<PlanClass>,
+}
+
+/// The figures of a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Summary {
+    /// Fields declared.
+    pub fields: usize,
+    /// Fields that may race.
+    pub race_unsafe: usize,
+    /// Fields whose every access is left out.
+    pub fields_left_out: usize,
+    /// Fields for which the recorded runs suggest an owner.
+    pub discovered: usize,
+    /// Of these, fields whose owner was proven.
+    pub discovered_and_proven: usize,
+    /// Methods with code.
+    pub methods: usize,
+    /// Methods with an access that is not proven free of races.
+    pub untyped: usize,
+    /// Methods verified atomic.
+    pub atomic: usize,
+    /// Accesses in the code.
+    pub accesses: usize,
+    /// Accesses left out.
+    pub accesses_left_out: usize,
+}
+
+/// A field in a plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlanField {
+    /// `shop.Stock.items`
+    pub name: String,
+    /// The owner that was proven, or `race-unsafe`.
+    pub owner: String,
+    /// The owner that the recorded runs suggest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discovered: Option<String>,
+    /// Whether every access is left out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub left_out: bool,
+    /// Why no owner was proven.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+}
+
+/// The owner of a field that may race.
+pub const RACE_UNSAFE: &str = "race-unsafe";
+
+/// A class in a plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlanClass {
+    /// `shop.Stock`
+    pub name: String,
+    /// The hash of its bytes, 16 hexadecimal digits.
+    pub hash: String,
+    /// Its methods with code.
+    #[serde(default, rename = "method", skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<PlanMethod>,
+}
+
+/// A method in a plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlanMethod {
+    /// `take(I)Z`
+    pub name: String,
+    /// Its atomicity, if it was verified: `const`, `mover` or `atomic`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomicity: Option<String>,
+    /// The locks that every caller holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
+    /// Positions that access objects of the thread itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub local: Vec<u16>,
+    /// Positions that access objects that never change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchanging: Vec<u16>,
+    /// Of both, positions whose field is left out altogether.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_field: Vec<u16>,
+    /// Positions of calls to methods that never reach the trace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quiet_calls: Vec<u16>,
+    /// Whether every access in it is left out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub whole: bool,
+    /// Whether it never reaches the trace.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub quiet: bool,
+    /// Why it is not typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untyped: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Why a plan cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// It cannot be read.
+    #[error("{path}: {error}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is no plan.
+    #[error("{path}: not a focus plan: {error}; `ravel own` writes one")]
+    Parse {
+        /// The file.
+        path: String,
+        /// Why.
+        error: Box<toml::de::Error>,
+    },
+    /// It is of another version.
+    #[error("{path}: version {found} of the plan format, this is {VERSION}; make it again with `ravel own`")]
+    Version {
+        /// The file.
+        path: String,
+        /// Its version.
+        found: u32,
+    },
+}
+
+impl Plan {
+    /// Reads a plan from a file.
+    pub fn read(path: &Path) -> Result<Plan, PlanError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| PlanError::Read {
+            path: name.clone(),
+            error,
+        })?;
+        let plan: Plan = toml::from_str(&text).map_err(|error| PlanError::Parse {
+            path: name.clone(),
+            error: Box::new(error),
+        })?;
+        match plan.version {
+            VERSION => Ok(plan),
+            found => Err(PlanError::Version { path: name, found }),
+        }
+    }
+
+    /// The plan as text.
+    pub fn text(&self) -> String {
+        let body = toml::to_string(self).unwrap_or_default();
+        format!(
+            "# What `ravel own` has proven of this program. `--focus` on record, run and check takes it.\n\
+             # A class that has changed since is recorded in full, and so is what depends on it.\n\n{body}"
+        )
+    }
+
+    /// What the agent needs: each class with its hash, each method with what is left out. With `strict`, constructors are
+    /// recorded, and objects that never change after them must be too.
+    pub fn digest(&self, mode: Mode, strict: bool) -> String {
+        let mut out = String::from("ravel-focus 1\n");
+        for class in &self.classes {
+            let _ = writeln!(out, "class {} {}", class.name.replace('.', "/"), class.hash);
+            for method in &class.methods {
+                if mode == Mode::Combined && !strict && method.quiet {
+                    let _ = writeln!(out, "quiet {}", method.name);
+                    continue;
+                }
+                let mut left_out: Vec<u16> = match mode {
+                    Mode::None => Vec::new(),
+                    Mode::Field => method.by_field.clone(),
+                    Mode::Method if !method.whole => Vec::new(),
+                    Mode::Method | Mode::Combined => method.local.iter().chain(&method.unchanging).copied().collect(),
+                };
+                if strict {
+                    left_out.retain(|pc| !method.unchanging.contains(pc));
+                } else if mode == Mode::Combined {
+                    left_out.extend(&method.quiet_calls);
+                }
+                if left_out.is_empty() {
+                    continue;
+                }
+                left_out.sort_unstable();
+                left_out.dedup();
+                let words: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+                let _ = writeln!(out, "leave {} {}", method.name, words.join(","));
+            }
+        }
+        out
+    }
+}
+
+impl std::str::FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Mode, String> {
+        match text {
+            "none" => Ok(Mode::None),
+            "field" => Ok(Mode::Field),
+            "method" => Ok(Mode::Method),
+            "combined" => Ok(Mode::Combined),
+            _ => Err(format!(
+                "there is no mode {text:?}: use field, method, combined or none"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan {
+        Plan {
+            version: VERSION,
+            classes: vec![PlanClass {
+                name: "shop.Stock".into(),
+                hash: "00000000000000ff".into(),
+                methods: vec![
+                    PlanMethod {
+                        name: "take(I)Z".into(),
+                        local: vec![9, 3],
+                        unchanging: vec![5],
+                        by_field: vec![5],
+                        quiet_calls: vec![12],
+                        ..PlanMethod::default()
+                    },
+                    PlanMethod {
+                        name: "size()I".into(),
+                        local: vec![1],
+                        whole: true,
+                        quiet: true,
+                        ..PlanMethod::default()
+                    },
+                ],
+            }],
+            ..Plan::default()
+        }
+    }
+
+    #[test]
+    fn a_plan_survives_its_file() {
+        let text = plan().text();
+        assert_eq!(toml::from_str::<Plan>(&text).ok(), Some(plan()));
+    }
+
+    #[test]
+    fn each_mode_leaves_out_its_own() {
+        let lines = |mode, strict| {
+            let text = plan().digest(mode, strict);
+            text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            lines(Mode::Combined, false),
+            ["leave take(I)Z 3,5,9,12", "quiet size()I"]
+        );
+        assert_eq!(lines(Mode::Combined, true), ["leave take(I)Z 3,9", "leave size()I 1"]);
+        assert_eq!(lines(Mode::Field, false), ["leave take(I)Z 5"]);
+        assert_eq!(lines(Mode::Method, false), ["leave size()I 1"]);
+        assert!(lines(Mode::None, false).is_empty());
+    }
+
+    #[test]
+    fn a_plan_of_another_kind_is_refused_by_name() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("p.toml");
+        std::fs::write(&path, "version = 99\npaths = []\n[summary]\nfields = 0\nrace-unsafe = 0\nfields-left-out = 0\ndiscovered = 0\ndiscovered-and-proven = 0\nmethods = 0\nuntyped = 0\natomic = 0\naccesses = 0\naccesses-left-out = 0\n").expect("written");
+        let error = Plan::read(&path).expect_err("another version").to_string();
+        assert!(error.contains("p.toml") && error.contains("99"), "{error}");
+        std::fs::write(&path, "speed = 9\n").expect("written");
+        let error = Plan::read(&path).expect_err("no plan").to_string();
+        assert!(error.contains("p.toml") && error.contains("ravel own"), "{error}");
+    }
+}
