@@ -19,6 +19,7 @@ use ravel_trace::run_info::{Footer, Header};
 use crate::baton::Baton;
 use crate::chance::Chance;
 use crate::filter::Filter;
+use crate::focus::Focus;
 use crate::instrument::{Instrumenter, Redirects, quiet};
 use crate::jvm::{self, Jvmti};
 use crate::options::Options;
@@ -46,6 +47,9 @@ pub struct Agent {
     pub(crate) chance: Option<Chance>,
     finished: AtomicBool,
 }
+
+/// Begins the footer's counts of classes that the focus plan was not made for; the class follows.
+pub const UNFOCUSED: &str = "not as in the focus plan: ";
 
 /// Exit code of a forced run whose threads wait for each other in a circle.
 pub const DEADLOCK: i32 = 97;
@@ -94,6 +98,16 @@ impl Agent {
         let mut header = header(jvmti, &options);
         header.options.extend(signed.map(|signed| ("jvm".to_string(), signed)));
         let filter = Filter::new(&options);
+        let focus = match &options.focus {
+            Some(path) => {
+                let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+                let focus = Focus::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+                // A forced run must leave out the same, whatever has become of the plan by then.
+                header.options.push(("focus".into(), text));
+                Some(focus)
+            }
+            None => None,
+        };
         let forcing = options.schedule.is_some();
         let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
         let redirects = Redirects {
@@ -103,7 +117,7 @@ impl Agent {
         let chance = (redirects.seed || redirects.clock).then(|| Chance::new(options.seed, options.clock));
         let recorder = Arc::new(Recorder::start(options, &header)?);
         let registry = Registry::new(Arc::clone(&recorder));
-        let instrumenter = Instrumenter::new(filter, registry, forcing, redirects);
+        let instrumenter = Instrumenter::new(filter, focus, registry, forcing, redirects);
         let agent = Agent {
             jvmti,
             recorder,
@@ -231,7 +245,15 @@ impl Agent {
                 ("application classes".into(), counts.application),
                 ("sites".into(), self.instrumenter.site_count() as u64),
                 ("threads".into(), self.recorder.thread_count() as u64),
-            ],
+            ]
+            .into_iter()
+            .chain(
+                counts
+                    .unfocused
+                    .into_iter()
+                    .map(|name| (format!("{UNFOCUSED}{name}"), 1)),
+            )
+            .collect(),
             ..Footer::default()
         };
         let outcome = self.recorder.finish(footer);

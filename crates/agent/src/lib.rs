@@ -8,6 +8,7 @@ mod agent;
 mod baton;
 mod chance;
 pub mod filter;
+pub mod focus;
 mod instrument;
 mod jvm;
 mod memory;
@@ -20,7 +21,7 @@ mod registry;
 mod roll;
 mod thread_block;
 
-pub use agent::{DEADLOCK, HANG};
+pub use agent::{DEADLOCK, HANG, UNFOCUSED};
 
 use std::ffi::{CStr, c_char, c_void};
 

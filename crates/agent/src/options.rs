@@ -35,6 +35,8 @@ pub struct Options {
     pub command: Vec<String>,
     /// Where the agent says how the recording went (a line per JVM), for the command line to read.
     pub status: Option<PathBuf>,
+    /// What a focus plan leaves out of which classes.
+    pub focus: Option<PathBuf>,
     /// Run under this schedule instead of recording.
     pub schedule: Option<PathBuf>,
     /// The list that all JVMs of a command sign, to be told apart in another run.
@@ -66,6 +68,7 @@ impl Default for Options {
             max_time: None,
             command: Vec::new(),
             status: None,
+            focus: None,
             schedule: None,
             roll: None,
             only: None,
@@ -103,6 +106,7 @@ impl Options {
                 "max-time" => options.max_time = Some(Duration::from_millis(number()?)),
                 "command" => options.command.push(value),
                 "status" => options.status = Some(PathBuf::from(value)),
+                "focus" => options.focus = Some(PathBuf::from(value)),
                 "schedule" => options.schedule = Some(PathBuf::from(value)),
                 "roll" => options.roll = Some(PathBuf::from(value)),
                 "only" => options.only = Some(value),
@@ -149,6 +153,7 @@ impl Options {
         self.command.iter().for_each(|v| add("command", v));
         for (key, path) in [
             ("status", &self.status),
+            ("focus", &self.focus),
             ("schedule", &self.schedule),
             ("roll", &self.roll),
             ("origin", &self.origin),

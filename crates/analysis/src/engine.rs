@@ -5,6 +5,8 @@
 //! holds *during* the event: an acquired lock is already in the lockset, a released one still is; a read of a volatile
 //! location has already learnt from the write that it saw, a write has not yet told anyone.
 
+use crate::finding::UnitKind;
+use crate::focus::AtomicMethods;
 use crate::locks::{Held, LocksetId, Locksets};
 use crate::order::{ClockId, Kept, Order};
 use crate::raw::{Point, RawReport, StepKind};
@@ -100,6 +102,8 @@ pub struct State {
     pub units: Units,
     /// Locations.
     pub cells: Cells,
+    /// Methods proven atomic.
+    pub atomic: AtomicMethods,
 }
 
 /// What a handler sees.
@@ -131,6 +135,12 @@ impl Context<'_> {
     #[inline]
     pub fn transaction(&self, thread: ThreadId) -> Option<Owner> {
         self.state.threads.get(thread.index()).and_then(|t| t.transaction)
+    }
+
+    /// Whether a unit is an execution of a method that is proven atomic.
+    pub fn is_proven(&self, owner: Owner) -> bool {
+        let method = self.state.units.info(owner.unit).method;
+        owner.kind == UnitKind::Method && method.is_some_and(|method| self.state.atomic.contains(method))
     }
 
     /// An event as a point.
@@ -420,6 +430,7 @@ impl<'a> Engine<'a> {
                 if order {
                     state.order.uses(thread, names.method(method).class);
                 }
+                state.atomic.enter(names, &self.settings.focus, method);
                 let local = &mut state.threads[thread.index()];
                 local.stack = state.stacks.push(
                     local.stack,

@@ -6,6 +6,7 @@ pub mod blocks;
 pub mod describe;
 pub mod engine;
 pub mod finding;
+pub mod focus;
 pub mod generate;
 pub mod locks;
 pub mod lockset;

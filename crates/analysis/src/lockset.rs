@@ -146,7 +146,7 @@ impl Analysis for Lockset {
     }
 
     fn access(&mut self, cx: &Context<'_>, access: &Access) {
-        if access.cell.synchronizing || access.cell.exempt {
+        if access.cell.synchronizing || access.cell.exempt || access.cell.race_free {
             return;
         }
         let key = self.key(access);

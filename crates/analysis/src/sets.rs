@@ -55,6 +55,8 @@ pub struct Cell {
     pub exempt: bool,
     /// The object it is part of.
     pub object: Option<ObjectId>,
+    /// Proven to be free of races.
+    pub race_free: bool,
 }
 
 /// The cells of all locations seen so far.
@@ -134,6 +136,7 @@ impl Cells {
             synchronizing,
             exempt,
             object,
+            race_free: field.is_some_and(|field| settings.focus.is_race_free(names, field)),
         };
         if self.cells.len() <= location.index() {
             self.cells.resize(location.index() + 1, None);

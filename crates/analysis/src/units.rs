@@ -39,6 +39,8 @@ pub struct UnitSettings {
     pub not_atomic: Vec<String>,
     /// Atomic sets of fields.
     pub atomic_sets: Vec<AtomicSetSetting>,
+    /// What is proven of the program.
+    pub focus: crate::focus::Focus,
 }
 
 /// An atomic set named by the user.
@@ -62,6 +64,7 @@ impl Default for UnitSettings {
             units: Vec::new(),
             not_atomic: Vec::new(),
             atomic_sets: Vec::new(),
+            focus: crate::focus::Focus::default(),
         }
     }
 }

@@ -35,8 +35,8 @@ pub fn unpack() -> Result<PathBuf> {
     )
 }
 
-/// Where the library may go, the best place first.
-fn cache_directories() -> Vec<PathBuf> {
+/// Where the library and other kept files may go, the best place first.
+pub fn cache_directories() -> Vec<PathBuf> {
     let variable = |name: &str| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())

@@ -97,6 +97,15 @@ impl Program {
             bail!("the trace does not say which of the JVMs that `{first}` starts it is of; record it again");
         }
         let recorded = Options::parse(option("agent").unwrap_or_default()).unwrap_or_default();
+        let scratch = tempfile::tempdir().context("a temporary directory")?;
+        let focus = match option("focus") {
+            Some(digest) => {
+                let path = scratch.path().join("focus");
+                fs::write(&path, digest).context("the focus plan")?;
+                Some(path)
+            }
+            None => None,
+        };
         let options = Options {
             include: recorded.include,
             exclude: recorded.exclude,
@@ -104,6 +113,7 @@ impl Program {
             keep_final: recorded.keep_final,
             seed: recorded.seed,
             clock: recorded.clock,
+            focus,
             keep_repeats: true,
             keep_unshared: true,
             max_time: Some(limit),
@@ -126,7 +136,7 @@ impl Program {
             },
             options,
             library: agent_library::unpack()?,
-            scratch: tempfile::tempdir().context("a temporary directory")?,
+            scratch,
             limit,
         })
     }

@@ -3,6 +3,7 @@
 mod agent_library;
 mod commands;
 mod family;
+mod focus;
 mod forcing;
 mod input;
 mod interrupt;
@@ -50,6 +51,8 @@ enum Command {
     Replay(commands::replay::Args),
     /// Find suspicious locking in class files, without running anything.
     Scan(commands::scan::Args),
+    /// Find out who protects each field, prove it, and write a focus plan.
+    Own(commands::own::Args),
     /// Render the findings of an earlier run again, in any format.
     Report(commands::report::Args),
     /// Accept today's findings, so that only new ones fail a build.
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Scan(args) => commands::scan::run(args),
+        Command::Own(args) => commands::own::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Baseline(args) => commands::baseline::run(args),
         Command::Trace(args) => commands::trace::run(args),

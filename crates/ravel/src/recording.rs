@@ -85,6 +85,8 @@ pub struct RecordedTrace {
     pub classes: String,
     /// Why it ended early, or what else is worth saying.
     pub remarks: Vec<String>,
+    /// Classes that were loaded and are not as the focus plan has them.
+    pub unfocused: Vec<String>,
 }
 
 /// Runs `command` and records it to `output`; several JVMs give several files, told apart by their process id.
@@ -311,6 +313,18 @@ fn look(path: &Path) -> Result<(RecordedTrace, u64)> {
     if !footer.methods_left_alone.is_empty() {
         remarks.push(format!("methods left alone:{}", reasons(&footer.methods_left_alone)));
     }
+    let unfocused: Vec<String> = footer
+        .counts
+        .iter()
+        .filter_map(|(name, _)| name.strip_prefix(ravel_agent::UNFOCUSED).map(str::to_string))
+        .collect();
+    if !unfocused.is_empty() {
+        remarks.push(format!(
+            "the focus plan was not made for {} class(es) that were loaded ({}): what was left out may be missed; make it again with `ravel own`",
+            unfocused.len(),
+            unfocused.iter().take(3).cloned().collect::<Vec<_>>().join(", "),
+        ));
+    }
     if footer.ended.as_str() != "exit" {
         remarks.push(format!("the recording ended early: {}", footer.ended.as_str()));
     }
@@ -333,6 +347,7 @@ fn look(path: &Path) -> Result<(RecordedTrace, u64)> {
         shared,
         classes,
         remarks,
+        unfocused,
     };
     Ok((trace, application))
 }

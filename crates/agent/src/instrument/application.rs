@@ -7,6 +7,7 @@ use ravel_trace::names::{Site, SiteKind, flags};
 
 use super::emit::{Emit, WORD};
 use super::{Context, Lines, MethodContext, methods};
+use crate::focus::MethodFocus;
 use crate::registry::Knowledge;
 
 /// How much deeper the operand stack gets at most.
@@ -49,10 +50,17 @@ fn rewrite_method(
     let lines = Lines::of(class, &code);
     let mut edit = CodeEditor::new();
     edit.grow_stack(STACK);
-    let Some(plan) = plan(cx, class, &code, method)? else {
+    let focus = cx.focus.map(|class| class.method(&method.name, &method.descriptor));
+    let quiet = focus == Some(MethodFocus::Quiet);
+    let left_out = match focus {
+        Some(MethodFocus::Leave(positions)) => positions,
+        _ => &[],
+    };
+    let Some(mut plan) = plan(cx, class, &code, method)? else {
         cx.leave_alone("a constructor whose super call cannot be told");
         return Ok(true);
     };
+    plan.frame &= !quiet;
     let mut writer = MethodWriter {
         cx,
         class,
@@ -64,10 +72,13 @@ fn rewrite_method(
     };
     for instruction in code.instructions() {
         let instruction = instruction?;
-        if instruction.pc >= plan.start {
-            writer.instruction(&instruction)?;
-        } else {
-            writer.before_super(&instruction)?;
+        let before = instruction.pc < plan.start;
+        match (instruction.opcode, instruction.operand) {
+            // A new object gets its word whatever else is left out.
+            (op::INVOKESPECIAL, Operand::Method(_)) if before => writer.before_super(&instruction)?,
+            _ if quiet || left_out.binary_search(&instruction.pc).is_ok() => {}
+            _ if before => writer.before_super(&instruction)?,
+            _ => writer.instruction(&instruction)?,
         }
     }
     writer.boundaries(&code)?;

@@ -15,6 +15,7 @@ use ravel_trace::names::{Class, Method};
 use rustc_hash::FxHashMap;
 
 use crate::filter::{Filter, Treatment};
+use crate::focus::{ClassFocus, Focus, Known};
 use crate::registry::{DeclaredField, Registry};
 use emit::WORD;
 pub use quiet::quiet;
@@ -33,11 +34,14 @@ pub struct Counts {
     pub failed: FxHashMap<String, u64>,
     /// Methods left alone in changed classes, per reason.
     pub left_alone: FxHashMap<String, u64>,
+    /// Application classes that the focus plan was not made for.
+    pub unfocused: Vec<String>,
 }
 
 /// Rewrites classes.
 pub struct Instrumenter {
     filter: Filter,
+    focus: Option<Focus>,
     forcing: bool,
     redirects: Redirects,
     state: Mutex<State>,
@@ -52,6 +56,8 @@ pub(crate) struct State {
 /// What one class needs while it is rewritten.
 pub(crate) struct Context<'a> {
     pub filter: &'a Filter,
+    /// What a plan leaves out of the class.
+    pub focus: Option<&'a ClassFocus>,
     pub state: &'a mut State,
     pub forcing: bool,
     pub class: ClassId,
@@ -71,9 +77,16 @@ pub(crate) struct MethodContext {
 
 impl Instrumenter {
     /// With these rules and ids.
-    pub fn new(filter: Filter, registry: Registry, forcing: bool, redirects: Redirects) -> Self {
+    pub fn new(
+        filter: Filter,
+        focus: Option<Focus>,
+        registry: Registry,
+        forcing: bool,
+        redirects: Redirects,
+    ) -> Self {
         Instrumenter {
             filter,
+            focus,
             forcing,
             redirects,
             state: Mutex::new(State {
@@ -149,8 +162,18 @@ impl Instrumenter {
             .super_name()?
             .map(|name| decode_modified_utf8(name).into_owned())
             .unwrap_or_default();
+        let known = self.focus.as_ref().filter(|_| treatment == Treatment::Application);
+        let focus = match known.map(|focus| focus.class(name, bytes)) {
+            Some(Known::Same(class)) => Some(class),
+            Some(Known::Other) => {
+                state.counts.unfocused.push(name.replace('/', "."));
+                None
+            }
+            None => None,
+        };
         let mut cx = Context {
             filter: &self.filter,
+            focus,
             state,
             forcing: self.forcing,
             class: ClassId(0),

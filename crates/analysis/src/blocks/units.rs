@@ -42,6 +42,8 @@ struct Open {
     transaction: Transaction,
     /// For each step that is an access, the event.
     events: Vec<Option<(Point, ClockId)>>,
+    /// An execution of a method that is proven atomic.
+    proven: bool,
 }
 
 impl Open {
@@ -119,6 +121,8 @@ struct Instance {
 
 struct Class {
     thread: ThreadId,
+    /// Nothing can come between its accesses.
+    proven: bool,
     accesses: SmallVec<[Access; 2]>,
     throughout: Held,
     first: Instance,
@@ -132,7 +136,13 @@ impl Class {
 }
 
 type End = (Kind, bool, bool, Held);
-type Key = (SmallVec<[LocationId; 2]>, ThreadId, UnitKind, SmallVec<[End; 2]>, Held);
+type Key = (
+    SmallVec<[LocationId; 2]>,
+    ThreadId,
+    (UnitKind, bool),
+    SmallVec<[End; 2]>,
+    Held,
+);
 
 /// Collects the blocks of units while a trace goes by.
 #[derive(Default)]
@@ -206,6 +216,7 @@ impl Units {
                     entry,
                 },
                 events: Vec::new(),
+                proven: false,
             }
         })
     }
@@ -241,7 +252,10 @@ impl Units {
 
     /// A unit has ended.
     pub fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
-        let Some(open) = self.open.remove(&unit) else { return };
+        let Some(mut open) = self.open.remove(&unit) else {
+            return;
+        };
+        open.proven = cx.is_proven(open.owner);
         let accesses = open.events.iter().any(Option::is_some);
         // For a while units stay of which some location is still one thread's.
         let new = || open.accesses().any(|(at, _)| !self.exposure.is_shared(at));
@@ -340,7 +354,7 @@ impl Units {
         let key = (
             locations,
             thread,
-            open.owner.kind,
+            (open.owner.kind, open.proven),
             accesses.iter().map(end).collect(),
             throughout.clone(),
         );
@@ -377,6 +391,7 @@ impl Units {
         self.at.entry(place).or_default().push(self.classes.len());
         self.classes.push(Class {
             thread,
+            proven: open.proven,
             accesses,
             throughout,
             first: moment(),
@@ -403,8 +418,12 @@ impl Units {
             for (at, a) in classes.iter().enumerate() {
                 for b in classes[at + 1..].iter().filter(|b| b.thread != a.thread) {
                     if place.len() == 1 {
-                        found.one(a, b);
-                        found.one(b, a);
+                        if !a.proven {
+                            found.one(a, b);
+                        }
+                        if !b.proven {
+                            found.one(b, a);
+                        }
                     } else {
                         found.two(a, b);
                     }

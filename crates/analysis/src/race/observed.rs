@@ -198,7 +198,7 @@ impl Analysis for Observed {
     fn access(&mut self, cx: &Context<'_>, access: &Access) {
         let thread = access.thread();
         let previous = self.touch(thread.index(), access.point.index);
-        if access.cell.synchronizing || access.cell.exempt {
+        if access.cell.synchronizing || access.cell.exempt || access.cell.race_free {
             return;
         }
         if self.cells.len() <= access.location.index() {

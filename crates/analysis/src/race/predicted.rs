@@ -155,7 +155,7 @@ impl Analysis for Predicted {
     }
 
     fn access(&mut self, cx: &Context<'_>, access: &Access) {
-        if access.cell.synchronizing || access.cell.exempt {
+        if access.cell.synchronizing || access.cell.exempt || access.cell.race_free {
             return;
         }
         let index = access.location.index();

@@ -230,6 +230,9 @@ impl Analysis for Reduction {
         let Some((owner, items)) = self.open.remove(&unit) else {
             return;
         };
+        if cx.is_proven(owner) {
+            return;
+        }
         let info = cx.state.units.info(unit);
         let code = (info.method, info.site, owner.kind);
         let shapes = self.shapes.entry(code).or_default();

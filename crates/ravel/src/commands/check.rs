@@ -12,9 +12,11 @@ use ravel_analysis::timeline::Watched;
 use ravel_analysis::units::UnitSettings;
 use ravel_report::config::Config;
 use ravel_report::{Notes, words};
+use ravel_scan::own::plan::Plan;
 use ravel_trace::{Footer, ReadOptions, Reader, Source, SourceError};
 
 use super::report::ReportArgs;
+use crate::focus::{holds_for, proven};
 use crate::interrupt;
 use crate::progress::{Progress, round};
 use crate::suspects::class_path;
@@ -37,6 +39,9 @@ pub struct Args {
     /// Pass over damage in the middle of a trace instead of stopping there
     #[arg(long)]
     pub salvage: bool,
+    /// Do not check again what this plan of `ravel own` proves; for traces recorded with it
+    #[arg(long, value_name = "PLAN")]
+    pub focus: Option<PathBuf>,
     /// How to report.
     #[command(flatten)]
     pub report: ReportArgs,
@@ -57,11 +62,14 @@ fn parse_kind(name: &str) -> Result<UnitKind, String> {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let config = args.report.load_config()?;
     let settings = settings(&args, &config);
+    let plan = args.focus.as_deref().map(Plan::read).transpose()?;
     let start = Instant::now();
     let mut all = Checked::default();
     for trace in &args.traces {
         let analyses = registry::choose(&args.analyses, &config.access_patterns())?;
         all.count = analyses.len();
+        let focus = plan.as_ref().map(|plan| (plan, args.focus.as_deref().unwrap_or(trace)));
+        let settings = focused(&settings, focus, trace)?;
         all.check(trace, &settings, analyses, args.salvage)?;
     }
     let Checked {
@@ -88,6 +96,23 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (true, true) => ExitCode::from(3),
         (true, false) => code,
     })
+}
+
+/// The settings with what a plan proves, if the trace was recorded with that plan and all of it held.
+fn focused(settings: &UnitSettings, plan: Option<(&Plan, &Path)>, trace: &Path) -> anyhow::Result<UnitSettings> {
+    let mut settings = settings.clone();
+    let Some((plan, name)) = plan else {
+        return Ok(settings);
+    };
+    match holds_for(plan, trace)? {
+        Ok(()) => settings.focus = proven(plan),
+        Err(reason) => eprintln!(
+            "ravel: {}: {reason}; {} is not used, everything is checked",
+            trace.display(),
+            name.display()
+        ),
+    }
+    Ok(settings)
 }
 
 fn settings(args: &Args, config: &Config) -> UnitSettings {

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod explain;
 pub mod generated;
 pub mod guard;
+pub mod own;
 pub mod record;
 pub mod replay;
 pub mod report;

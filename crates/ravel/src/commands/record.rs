@@ -8,6 +8,7 @@ use anyhow::Result;
 use ravel_agent::options::{Options, parse_noise};
 use ravel_trace::StandardInput;
 
+use crate::focus::{Focus, FocusArgs};
 use crate::input::Input;
 use crate::progress::size;
 use crate::recording::{Recording, Start, jvm_option, record};
@@ -81,6 +82,9 @@ pub struct RecorderArgs {
     /// End the program after this many seconds: for one that does not end by itself.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub end_after: Option<Duration>,
+    /// What need not be recorded.
+    #[command(flatten)]
+    pub focus: FocusArgs,
 }
 
 impl RecorderArgs {
@@ -132,6 +136,9 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
     if args.print_option {
+        if args.recorder.focus.focus.is_some() {
+            anyhow::bail!("--focus is for commands that Ravel starts itself, not for --print-option");
+        }
         let option = jvm_option(&args.output, args.recorder.options())?;
         super::report::print(&format!("{option}\n"))?;
         return Ok(ExitCode::SUCCESS);
@@ -140,7 +147,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
         input: Input::own(),
         end_after: args.recorder.end_after,
     };
-    let recording = record(&args.command, &args.output, args.recorder.options(), &start)?;
+    let mut options = args.recorder.options();
+    let _focus = Focus::prepare(&args.recorder.focus, &args.command, &mut options)?;
+    let recording = record(&args.command, &args.output, options, &start)?;
     report(&recording);
     if args.exit_code == ExitCodeOf::Program {
         return Ok(recording.exit_code());

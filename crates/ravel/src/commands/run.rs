@@ -16,6 +16,7 @@ use ravel_trace::{ReadOptions, Reader};
 use super::check::{add_classes, replay_command, seen_from_here, watched};
 use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
+use crate::focus::Focus;
 use crate::input::{Again, Input};
 use crate::progress::{ForcingLine, size};
 use crate::proof::{Budget, Tally, prove};
@@ -84,20 +85,26 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut options = args.recorder.options();
     options.include.extend(config.record.include.iter().cloned());
     options.exclude.extend(config.record.exclude.iter().cloned());
+    let mut focus = Focus::prepare(&args.recorder.focus, &args.command, &mut options)?;
     let mut recordings: Vec<Recording> = Vec::new();
     let mut start_as = Start {
         input: Input::own(),
         end_after: args.recorder.end_after,
     };
     for number in 0..args.runs {
-        let options = Options {
+        let with_noise = |options: &Options| Options {
             noise: noise(options.noise, number),
             ..options.clone()
         };
         let output = numbered(&args.output, number, args.runs);
-        let recording = record(&args.command, &output, options, &start_as)?;
+        let mut recording = record(&args.command, &output, with_noise(&options), &start_as)?;
         if let (0, Some(kept)) = (number, &recording.input) {
             start_as.input = Input::Again(Again::new(kept)?);
+        }
+        if let Some(class) = recording.traces.iter().find_map(|trace| trace.unfocused.first()) {
+            eprintln!("ravel: the focus plan was not made for {class}, which was loaded: recording again, in full");
+            focus.drop_plan(&mut options);
+            recording = record(&args.command, &output, with_noise(&options), &start_as)?;
         }
         super::record::report(&recording);
         let stopped = recording.stopped;
@@ -124,6 +131,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     let mut job = Job::new(&args.report, &config, args.budget.budget());
     job.scan = !args.no_scan;
+    job.focus = focus.proven(&options);
     job.traces(&traces)?;
     let all = recordings.iter().flat_map(|recording| &recording.traces);
     let bytes: u64 = all.map(|trace| trace.bytes).sum();
@@ -171,6 +179,8 @@ pub struct Job<'a> {
     notes: Notes,
     tally: Tally,
     analysed: Duration,
+    /// What is proven of the program.
+    focus: ravel_analysis::focus::Focus,
     /// Only these findings are forced and reported; all if empty.
     pub only: Vec<String>,
     /// Whether the class files say what to force first.
@@ -204,6 +214,7 @@ impl<'a> Job<'a> {
             notes: Notes::default(),
             tally: Tally::default(),
             analysed: Duration::ZERO,
+            focus: ravel_analysis::focus::Focus::default(),
             only: Vec::new(),
             scan: false,
             suspects: None,
@@ -252,7 +263,8 @@ impl<'a> Job<'a> {
         let mut reader = Reader::open(path, ReadOptions::default())?;
         let start = Instant::now();
         let analyses = registry::choose(&[], &self.config.access_patterns())?;
-        let settings = self.config.unit_settings();
+        let mut settings = self.config.unit_settings();
+        settings.focus = self.focus.clone();
         let (mut analysed, recording) = watched(&name, &mut reader, &settings, analyses);
         self.report.recordings.push(recording);
         self.analysed += start.elapsed();

@@ -9,6 +9,8 @@ pub(crate) struct RawBlock {
     pub range: std::ops::Range<usize>,
     pub successors: Vec<u16>,
     pub handlers: Vec<u16>,
+    /// Whether every exception is handled.
+    pub caught: bool,
 }
 
 const NO_BLOCK: u16 = u16::MAX;
@@ -92,6 +94,7 @@ impl Cfg {
                 }
                 // Nothing thrown gets past a handler for everything.
                 if covers && entry.catch_type == 0 {
+                    self.blocks[block].caught = true;
                     break;
                 }
             }

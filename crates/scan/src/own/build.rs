@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use ravel_classfile::access;
 use ravel_classfile::archive::{self, ArchiveError};
 
+use super::atomic::{self, Atomicities};
+use super::atomicity::Basic;
 use super::check::{Checked, MethodVerdict, check};
 use super::discover::{Suggestion, Suggestions};
 use super::locks::EntryLocks;
@@ -60,10 +62,31 @@ pub fn own(inputs: &[ClassInput], paths: &[PathBuf], suggestions: &Suggestions) 
     let sharing = Sharing::new(&world, &points);
     let locks = EntryLocks::new(&world, &points);
     let checked = check(&world, &points, &sharing, &locks);
-    let plan = plan(&world, &checked, paths, suggestions);
+    let atomicities = atomic::infer(&world, &points, &sharing, &checked);
+    let mut plan = plan(&world, &checked, paths, suggestions);
+    verify(&world, &mut plan, &atomicities, &locks);
     Ownership {
         plan,
         unreadable: Vec::new(),
+    }
+}
+
+/// Adds the methods verified atomic.
+fn verify(world: &World, plan: &mut Plan, atomicities: &Atomicities, locks: &EntryLocks) {
+    for method in world.method_ids().filter(|method| world.method(*method).flow.is_some()) {
+        let basic = atomicities.verified(method, locks);
+        if basic > Basic::Atomic {
+            continue;
+        }
+        let found = world.method(method);
+        let (class, name) = (world.class_text(found.class), world.symbols.text(found.selector));
+        let Ok(at) = plan.classes.binary_search_by(|known| known.name.cmp(&class)) else {
+            continue;
+        };
+        if let Some(method) = plan.classes[at].methods.iter_mut().find(|method| method.name == name) {
+            method.atomicity = Some(basic.name().to_owned());
+            plan.summary.atomic += 1;
+        }
     }
 }
 
@@ -82,19 +105,23 @@ fn plan(world: &World, checked: &Checked, paths: Vec<String>, suggestions: &Sugg
         let typed = suggestion.is_some_and(|suggestion| !matches!(suggestion, Suggestion::Nothing));
         summary.discovered += usize::from(typed);
         summary.discovered_and_proven += usize::from(typed && verdict.owner.is_some());
-        fields.insert(
-            name.clone(),
-            PlanField {
-                name,
-                owner: verdict
-                    .owner
-                    .as_ref()
-                    .map_or(RACE_UNSAFE.to_owned(), super::check::Owner::text),
-                discovered: suggestion.map(Suggestion::text),
-                left_out: verdict.left_out,
-                reasons: verdict.reasons.clone(),
-            },
-        );
+        let planned = PlanField {
+            name,
+            owner: verdict
+                .owner
+                .as_ref()
+                .map_or(RACE_UNSAFE.to_owned(), super::check::Owner::text),
+            discovered: suggestion.map(Suggestion::text),
+            left_out: verdict.left_out,
+            reasons: verdict.reasons.clone(),
+        };
+        // Two fields of one name (compilers of other languages make them) are as safe as the worse.
+        match fields.get_mut(&planned.name) {
+            Some(known) if known.owner == RACE_UNSAFE => {}
+            _ => {
+                fields.insert(planned.name.clone(), planned);
+            }
+        }
     }
     let mut classes: Vec<PlanClass> = Vec::new();
     for class in &world.classes {

@@ -473,7 +473,8 @@ impl Checker<'_> {
                 );
                 let object = class == b"java/lang/Object" && selector == b"<init>()V";
                 debug_assert!(outside::is_jdk(class) || !pure);
-                object || pure && plain
+                // Chance may be redirected, and then its call is rewritten.
+                object || pure && plain && !selector.starts_with(b"random(")
             }
         }
     }

@@ -128,8 +128,12 @@ pub struct LockStep {
 pub struct FlowBlock {
     /// Positions: first, and one past the last.
     pub range: (u32, u32),
-    /// The blocks that can come next, handlers included.
+    /// The blocks that can come next.
     pub next: Vec<u16>,
+    /// The blocks that handle its exceptions.
+    pub handlers: Vec<u16>,
+    /// Whether an exception may leave the method from here.
+    pub leaves: bool,
 }
 
 /// What a method does.
@@ -192,7 +196,7 @@ const NOTHING: Value = Value {
     this: false,
 };
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
     locals: Vec<Value>,
     stack: Vec<Value>,
@@ -213,6 +217,8 @@ struct Run<'a> {
     /// The slots that met, by their place in expressions.
     met: FxHashMap<(u16, u32), u16>,
     state: State,
+    /// The ways into each block, and how often one changed.
+    ways: FxHashMap<u16, (u32, std::collections::BTreeMap<(u16, bool), State>)>,
     /// Whether facts are taken down; before that only states are.
     telling: bool,
     pc: u16,
@@ -294,6 +300,7 @@ pub fn lower(world: &mut World, class: ClassIx, method: MethodIx, file: &ClassFi
         named: FxHashMap::default(),
         met: FxHashMap::default(),
         state: state.clone(),
+        ways: FxHashMap::default(),
         telling: false,
         pc: 0,
     };
@@ -311,10 +318,18 @@ fn lines(file: &ClassFile, code: &Code) -> Box<[(u16, u16)]> {
 /// Rounds after which a method is given up; each slot changes at most twice, so real ones need few.
 const MAX_VISITS: usize = 200_000;
 
+/// A way into a block that changes more often than this is only added to.
+const RESTLESS: u32 = 40;
+
 impl Run<'_> {
     fn all(&mut self, first: State) -> Option<()> {
         let count = self.cfg.blocks.len();
         let mut entries: Vec<Option<State>> = vec![None; count];
+        self.ways
+            .entry(0)
+            .or_default()
+            .1
+            .insert((u16::MAX, false), first.clone());
         *entries.first_mut()? = Some(first);
         let mut pending: std::collections::BTreeSet<usize> = [0].into();
         let places: FxHashMap<u16, usize> = self
@@ -345,11 +360,11 @@ impl Run<'_> {
         for raw in &self.cfg.blocks {
             let first = self.instructions.get(raw.range.start)?.pc;
             let end = self.instructions.get(raw.range.end.checked_sub(1)?)?.next_pc();
-            let mut next = raw.successors.clone();
-            next.extend(&raw.handlers);
             self.flow.blocks.push(FlowBlock {
                 range: (first, end),
-                next,
+                next: raw.successors.clone(),
+                handlers: raw.handlers.clone(),
+                leaves: !raw.caught,
             });
         }
         Some(())
@@ -359,58 +374,86 @@ impl Run<'_> {
     fn block(&mut self, block: u16, entries: &mut [Option<State>]) -> Option<Vec<u16>> {
         let raw = &self.cfg.blocks[usize::from(block)];
         self.state = entries[usize::from(block)].clone()?;
-        let mut changed = Vec::new();
+        let mut caught: Vec<Option<State>> = vec![None; raw.handlers.len()];
         for number in raw.range.clone() {
             let instruction = self.instructions[number];
             self.pc = u16::try_from(instruction.pc).ok()?;
-            for handler in &raw.handlers {
-                let caught = State {
+            for (handler, caught) in raw.handlers.iter().zip(&mut caught) {
+                let mut now = State {
                     stack: vec![Value {
                         node: OUTSIDE,
                         ..NOTHING
                     }],
                     ..self.state.clone()
                 };
-                if self.meet(*handler, entries, &caught)? {
-                    changed.push(*handler);
+                self.forget_met(*handler, &mut now);
+                match caught {
+                    Some(known) => self.meet(*handler, known, &now)?,
+                    None => *caught = Some(now),
                 }
             }
             self.instruction(&instruction)?;
         }
-        let end = self.state.clone();
-        for successor in raw.successors.clone() {
-            if self.meet(successor, entries, &end)? {
-                changed.push(successor);
+        let mut changed = Vec::new();
+        for (handler, caught) in raw.handlers.iter().zip(caught) {
+            if let Some(caught) = caught
+                && self.arrive(*handler, (block, true), caught, entries)?
+            {
+                changed.push(*handler);
+            }
+        }
+        for successor in &raw.successors {
+            let mut end = self.state.clone();
+            self.forget_met(*successor, &mut end);
+            if self.arrive(*successor, (block, false), end, entries)? {
+                changed.push(*successor);
             }
         }
         Some(changed)
     }
 
-    fn meet(&mut self, block: u16, entries: &mut [Option<State>], with: &State) -> Option<bool> {
-        let mut with = with.clone();
-        self.forget_met(block, &mut with);
-        let Some(mut known) = entries[usize::from(block)].take() else {
-            entries[usize::from(block)] = Some(with);
-            return Some(true);
+    /// A way into a block has a new state: works out what holds at the block's start. All ways are met anew, so that names
+    /// of an earlier round do not stay; a block that will not settle keeps what it had as one more way.
+    fn arrive(&mut self, block: u16, from: (u16, bool), state: State, entries: &mut [Option<State>]) -> Option<bool> {
+        if self.telling {
+            return Some(false);
+        }
+        let ways = self.ways.entry(block).or_default();
+        ways.0 += 1;
+        let restless = ways.0 > RESTLESS;
+        ways.1.insert(from, state);
+        let ways: Vec<State> = ways.1.values().cloned().collect();
+        let mut met: Option<State> = if restless {
+            entries[usize::from(block)].clone()
+        } else {
+            None
         };
+        for way in ways {
+            match &mut met {
+                Some(met) => self.meet(block, met, &way)?,
+                None => met = Some(way),
+            }
+        }
+        let changed = entries[usize::from(block)] != met;
+        entries[usize::from(block)] = met;
+        Some(changed)
+    }
+
+    fn meet(&mut self, block: u16, known: &mut State, with: &State) -> Option<()> {
         if known.stack.len() != with.stack.len() {
             return None;
         }
-        let mut changed = false;
         let slots = known.locals.iter_mut().chain(known.stack.iter_mut());
         for (slot, (old, new)) in slots.zip(with.locals.iter().chain(with.stack.iter())).enumerate() {
-            changed |= self.meet_value(block, slot as u32, old, *new);
+            self.meet_value(block, slot as u32, old, *new);
         }
-        let before = known.held.len();
         let mut left = with.held.clone();
         known.held.retain(|lock| {
             let found = left.iter().position(|held| held == lock);
             found.map(|at| left.swap_remove(at)).is_some()
         });
-        changed |= known.held.len() != before || known.entry && !with.entry;
         known.entry &= with.entry;
-        entries[usize::from(block)] = Some(known);
-        Some(changed)
+        Some(())
     }
 
     /// What met at a block on an earlier round is not what meets there now.
@@ -443,13 +486,13 @@ impl Run<'_> {
         state.held.retain(|lock| !old(*lock, None));
     }
 
-    fn meet_value(&mut self, block: u16, slot: u32, old: &mut Value, new: Value) -> bool {
+    fn meet_value(&mut self, block: u16, slot: u32, old: &mut Value, new: Value) {
         if *old == new || old.node == NONE && new.node == NONE && old.expr == UNKNOWN {
-            return false;
+            return;
         }
         if old.node == NONE && new.node == NONE {
             *old = NOTHING;
-            return true;
+            return;
         }
         let node = self.node((1, u32::from(block), slot));
         for from in [old.node, new.node] {
@@ -470,14 +513,11 @@ impl Run<'_> {
                 (None, None) => UNKNOWN,
             }
         };
-        let met = Value {
+        *old = Value {
             node,
             expr,
             this: old.this || new.this,
         };
-        let changed = *old != met;
-        *old = met;
-        changed
     }
 
     fn node(&mut self, key: (u8, u32, u32)) -> FlowNode {

@@ -40,6 +40,8 @@
 //! program does not hand objects from thread to thread behind the analysis, and reflection calls only methods that are named
 //! by a string constant or carry an annotation. What cannot be read proves nothing at all.
 
+pub mod atomic;
+pub mod atomicity;
 pub mod build;
 pub mod check;
 pub mod discover;

@@ -206,10 +206,10 @@ impl Plan {
     pub fn digest(&self, mode: Mode, strict: bool) -> String {
         let mut out = String::from("ravel-focus 1\n");
         for class in &self.classes {
-            let _ = writeln!(out, "class {} {}", class.name.replace('.', "/"), class.hash);
+            let _ = writeln!(out, "class\t{}\t{}", class.name.replace('.', "/"), class.hash);
             for method in &class.methods {
                 if mode == Mode::Combined && !strict && method.quiet {
-                    let _ = writeln!(out, "quiet {}", method.name);
+                    let _ = writeln!(out, "quiet\t{}", method.name);
                     continue;
                 }
                 let mut left_out: Vec<u16> = match mode {
@@ -229,7 +229,7 @@ impl Plan {
                 left_out.sort_unstable();
                 left_out.dedup();
                 let words: Vec<String> = left_out.iter().map(ToString::to_string).collect();
-                let _ = writeln!(out, "leave {} {}", method.name, words.join(","));
+                let _ = writeln!(out, "leave\t{}\t{}", method.name, words.join(","));
             }
         }
         out
@@ -298,11 +298,14 @@ mod tests {
         };
         assert_eq!(
             lines(Mode::Combined, false),
-            ["leave take(I)Z 3,5,9,12", "quiet size()I"]
+            ["leave\ttake(I)Z\t3,5,9,12", "quiet\tsize()I"]
         );
-        assert_eq!(lines(Mode::Combined, true), ["leave take(I)Z 3,9", "leave size()I 1"]);
-        assert_eq!(lines(Mode::Field, false), ["leave take(I)Z 5"]);
-        assert_eq!(lines(Mode::Method, false), ["leave size()I 1"]);
+        assert_eq!(
+            lines(Mode::Combined, true),
+            ["leave\ttake(I)Z\t3,9", "leave\tsize()I\t1"]
+        );
+        assert_eq!(lines(Mode::Field, false), ["leave\ttake(I)Z\t5"]);
+        assert_eq!(lines(Mode::Method, false), ["leave\tsize()I\t1"]);
         assert!(lines(Mode::None, false).is_empty());
     }
 

@@ -869,24 +869,55 @@ impl<'w> Points<'w> {
     }
 
     /// What nobody is seen to call is called from outside, and a call on nobody known passes its arguments there. Says
-    /// whether anything is new.
+    /// whether anything is new. Methods whose names no call has come first: others may be reached from them.
     fn close(&mut self) -> bool {
         let world = self.world;
         let mut changed = false;
+        let mut unseen = Vec::new();
         for method in world.method_ids() {
             let found = world.method(method);
             if found.flow.is_none() || self.entered.contains(&method) {
                 continue;
             }
-            let unseen = !self.callers.contains_key(&method) || {
-                let this = self.parameter(method, 0);
-                found.access & access::STATIC == 0 && self.sets[this as usize].is_empty()
-            };
-            if unseen && found.name != "<clinit>" || self.is_open(method) {
+            if self.is_open(method) {
                 self.entered.insert(method);
                 self.enter(method, None, OUT);
                 changed = true;
+                continue;
             }
+            let this = self.parameter(method, 0);
+            let lonely = found.access & access::STATIC == 0 && self.sets[this as usize].is_empty();
+            if found.name != "<clinit>" && (lonely || !self.callers.contains_key(&method)) {
+                unseen.push(method);
+            }
+        }
+        if changed {
+            return true;
+        }
+        let named: FxHashSet<Sym> = self.sites.iter().map(|site| site.selector).collect();
+        let lambdas = world.methods.iter().filter_map(|method| method.flow.as_ref());
+        let targets: FxHashSet<Sym> = lambdas
+            .flat_map(|flow| flow.lambdas.iter().map(|lambda| lambda.selector))
+            .collect();
+        let free = |method: &MethodIx| {
+            let selector = world.method(*method).selector;
+            !named.contains(&selector) && !targets.contains(&selector)
+        };
+        let open = |method: &MethodIx| world.method(*method).access & access::PRIVATE == 0;
+        let mut first: Vec<MethodIx> = unseen.iter().copied().filter(free).collect();
+        if first.is_empty() {
+            first = unseen.iter().copied().filter(open).collect();
+        }
+        if first.is_empty() {
+            first = unseen;
+        }
+        for method in first {
+            self.entered.insert(method);
+            self.enter(method, None, OUT);
+            changed = true;
+        }
+        if changed {
+            return true;
         }
         for at in 0..self.sites.len() {
             let site = &self.sites[at];

@@ -1,0 +1,135 @@
+//! What a focus plan leaves out, as it reaches the agent: for each class its hash, for each method the positions without hooks.
+//!
+//! ```text
+//! ravel-focus 1
+//! class shop/Stock 0123456789abcdef
+//! leave take(I)Z 3,17
+//! quiet size()I
+//! ```
+//!
+//! Words are parted by tabs: the names of methods may have blanks. A class whose bytes are others is rewritten in full, and counted: what was proven with it holds no more.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is left out of one class.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ClassFocus {
+    hash: u64,
+    leave: FxHashMap<String, Vec<u32>>,
+    quiet: FxHashSet<String>,
+}
+
+/// What is left out of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MethodFocus<'a> {
+    /// It never reaches the trace.
+    Quiet,
+    /// These positions, rising.
+    Leave(&'a [u32]),
+}
+
+/// What is left out of all classes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Focus {
+    classes: FxHashMap<String, ClassFocus>,
+}
+
+/// What a plan knows of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known<'a> {
+    /// It is the one that was looked at.
+    Same(&'a ClassFocus),
+    /// It was not looked at, or was another one.
+    Other,
+}
+
+impl Focus {
+    /// Reads the text of a digest.
+    pub fn parse(text: &str) -> Result<Focus, String> {
+        let mut lines = text.lines().enumerate();
+        if lines.next().map(|(_, line)| line) != Some("ravel-focus 1") {
+            return Err("line 1: not a digest of a focus plan".to_string());
+        }
+        let mut focus = Focus::default();
+        let mut current: Option<&mut ClassFocus> = None;
+        for (at, line) in lines {
+            let wrong = || format!("line {}: {line:?} is not understood", at + 1);
+            let mut words = line.split('\t');
+            match (words.next(), words.next(), words.next(), words.next()) {
+                (Some("class"), Some(name), Some(hash), None) => {
+                    let hash = u64::from_str_radix(hash, 16).map_err(|_| wrong())?;
+                    let class = focus.classes.entry(name.to_string()).or_default();
+                    class.hash = hash;
+                    current = Some(class);
+                }
+                (Some("quiet"), Some(method), None, None) => {
+                    let class = current.as_mut().ok_or_else(wrong)?;
+                    class.quiet.insert(method.to_string());
+                }
+                (Some("leave"), Some(method), Some(list), None) => {
+                    let class = current.as_mut().ok_or_else(wrong)?;
+                    let positions: Result<Vec<u32>, _> = list.split(',').map(str::parse).collect();
+                    let mut positions = positions.map_err(|_| wrong())?;
+                    positions.sort_unstable();
+                    class.leave.insert(method.to_string(), positions);
+                }
+                (Some(""), None, ..) => {}
+                _ => return Err(wrong()),
+            }
+        }
+        Ok(focus)
+    }
+
+    /// What is known of a class with this internal name and these bytes.
+    pub fn class(&self, name: &str, bytes: &[u8]) -> Known<'_> {
+        match self.classes.get(name) {
+            Some(class) if class.hash == ravel_classfile::content_hash(bytes) => Known::Same(class),
+            _ => Known::Other,
+        }
+    }
+}
+
+impl ClassFocus {
+    /// What is left out of a method.
+    pub fn method(&self, name: &str, descriptor: &str) -> MethodFocus<'_> {
+        let selector = format!("{name}{descriptor}");
+        if self.quiet.contains(&selector) {
+            return MethodFocus::Quiet;
+        }
+        MethodFocus::Leave(self.leave.get(&selector).map_or(&[], Vec::as_slice))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_read_and_a_changed_class_is_known_as_such() {
+        let hash = ravel_classfile::content_hash(b"bytes");
+        let text = format!("ravel-focus 1\nclass\ta/B\t{hash:016x}\nleave\tm(I)V\t9,3\nquiet\tq()I\n");
+        let focus = Focus::parse(&text).expect("it is right");
+        let Known::Same(class) = focus.class("a/B", b"bytes") else {
+            panic!("the class is the same");
+        };
+        assert_eq!(class.method("m", "(I)V"), MethodFocus::Leave(&[3, 9]));
+        assert_eq!(class.method("q", "()I"), MethodFocus::Quiet);
+        assert_eq!(class.method("other", "()I"), MethodFocus::Leave(&[]));
+        assert_eq!(focus.class("a/B", b"other bytes"), Known::Other);
+        assert_eq!(focus.class("a/C", b"bytes"), Known::Other);
+    }
+
+    #[test]
+    fn damage_is_named_by_its_line() {
+        for (text, line) in [
+            ("", "line 1"),
+            ("ravel-focus 2\n", "line 1"),
+            ("ravel-focus 1\nleave\tm()V\t3\n", "line 2"),
+            ("ravel-focus 1\nclass\ta\tzz\n", "line 2"),
+            ("ravel-focus 1\nclass\ta\t00\nleave\tm()V\tx\n", "line 3"),
+        ] {
+            let error = Focus::parse(text).expect_err("it is damaged");
+            assert!(error.starts_with(line), "{error}");
+        }
+    }
+}

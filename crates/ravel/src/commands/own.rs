@@ -1,0 +1,200 @@
+//! `ravel own`: who protects what, what is proven of it, and the focus plan that follows.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use ravel_scan::own::discover::{Suggestions, discover};
+use ravel_scan::own::plan::{Plan, RACE_UNSAFE};
+use ravel_scan::own::{own, read};
+use ravel_trace::{ReadOptions, Reader};
+
+use crate::focus::class_path;
+
+/// Find out who protects each field, prove it, and write a focus plan.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Traces (*.ravel), from which owners are discovered, and jars, directories or class files: all classes of the program
+    /// but the JDK's. Without any of the latter they are taken from the command of the first trace
+    #[arg(required = true, value_name = "TRACE|CLASSES")]
+    inputs: Vec<PathBuf>,
+    /// Where the plan goes
+    #[arg(short, long, default_value = "plan.toml", value_name = "FILE")]
+    output: PathBuf,
+    /// Explain what was found of a field or method (`shop.Stock.items`, `Stock.take`) and write no plan (repeatable)
+    #[arg(long, value_name = "CLASS.MEMBER")]
+    explain: Vec<String>,
+    /// List every field that may race, not the first ten
+    #[arg(long)]
+    all: bool,
+}
+
+/// Runs the command. Exit 0: a plan was written. 2: input error. 3: there was no class to look at.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let (traces, mut paths): (Vec<PathBuf>, Vec<PathBuf>) = args
+        .inputs
+        .into_iter()
+        .partition(|path| path.extension().is_some_and(|extension| extension == "ravel"));
+    let mut suggestions = Suggestions::default();
+    for trace in &traces {
+        let mut reader = Reader::open(trace, ReadOptions::default())?;
+        if paths.is_empty() {
+            let header = reader.header();
+            paths = class_path(&header.command, header.directory.as_ref())
+                .with_context(|| format!("{}: which classes were run", trace.display()))?;
+        }
+        discover(&mut reader, &mut suggestions)?;
+    }
+    let inputs = read(&paths)?;
+    if inputs.is_empty() {
+        eprintln!("ravel: there is no class to look at in {}", names(&paths));
+        return Ok(ExitCode::from(3));
+    }
+    let result = own(&inputs, &paths, &suggestions);
+    if !result.unreadable.is_empty() {
+        for problem in result.unreadable.iter().take(5) {
+            eprintln!("ravel: {problem}");
+        }
+        bail!(
+            "{} part(s) of the program cannot be read, so nothing can be proven of it; leave them out only if they are never loaded",
+            result.unreadable.len()
+        );
+    }
+    if !args.explain.is_empty() {
+        for name in &args.explain {
+            explain(&result.plan, name)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    std::fs::write(&args.output, result.plan.text()).with_context(|| args.output.display().to_string())?;
+    print(&result.plan, args.all);
+    println!("written to {}: use it with --focus {0}", args.output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn names(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    names.join(", ")
+}
+
+fn print(plan: &Plan, all: bool) {
+    let s = &plan.summary;
+    println!(
+        "{} fields: {} cannot race, {} may; {} are left out of recordings",
+        s.fields,
+        s.fields - s.race_unsafe,
+        s.race_unsafe,
+        s.fields_left_out
+    );
+    let mut owners: Vec<(&str, usize)> = Vec::new();
+    for field in &plan.fields {
+        let kind = field.owner.split(' ').next().unwrap_or_default();
+        match owners.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => owners.push((kind, 1)),
+        }
+    }
+    owners.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    let words: Vec<String> = owners.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    println!("  owners: {}", words.join(", "));
+    if s.discovered > 0 {
+        println!(
+            "  {} of {} owners discovered in the traces are proven",
+            s.discovered_and_proven, s.discovered
+        );
+    }
+    println!(
+        "{} methods: {} typed, {} not; {} verified atomic",
+        s.methods,
+        s.methods - s.untyped,
+        s.untyped,
+        s.atomic
+    );
+    println!(
+        "{} accesses in the code: {} are left out of recordings",
+        s.accesses, s.accesses_left_out
+    );
+    let unsafe_fields: Vec<_> = plan.fields.iter().filter(|field| field.owner == RACE_UNSAFE).collect();
+    let shown = if all { unsafe_fields.len() } else { 10 };
+    for field in unsafe_fields.iter().take(shown) {
+        println!(
+            "may race: {}: {}",
+            field.name,
+            field.reasons.first().map_or("", String::as_str)
+        );
+    }
+    if unsafe_fields.len() > shown {
+        println!("and {} more (--all)", unsafe_fields.len() - shown);
+    }
+}
+
+/// Says what is known of members with this name.
+fn explain(plan: &Plan, name: &str) -> Result<()> {
+    let wanted = name.replace('$', ".");
+    let matches = |full: &str| {
+        let full = full.replace('$', ".");
+        full == wanted || full.ends_with(&format!(".{wanted}"))
+    };
+    let mut found = false;
+    for field in plan.fields.iter().filter(|field| matches(&field.name)) {
+        found = true;
+        println!("{}: {}", field.name, field.owner);
+        if let Some(discovered) = &field.discovered {
+            println!("  the traces suggest: {discovered}");
+        }
+        println!("  {}", meaning(&field.owner));
+        for reason in &field.reasons {
+            println!("  {reason}");
+        }
+        if field.left_out {
+            println!("  every access is left out of focused recordings");
+        }
+    }
+    for class in &plan.classes {
+        for method in &class.methods {
+            let simple = method.name.split('(').next().unwrap_or_default();
+            if !matches(&format!("{}.{simple}", class.name)) {
+                continue;
+            }
+            found = true;
+            let typed = if method.untyped.is_empty() {
+                "typed"
+            } else {
+                "not typed"
+            };
+            let atomicity = method.atomicity.as_deref().unwrap_or("not verified atomic");
+            println!("{}.{}: {typed}, {atomicity}", class.name, method.name);
+            if !method.requires.is_empty() {
+                println!("  every caller holds {}", method.requires.join(", "));
+            }
+            for reason in &method.untyped {
+                println!("  {reason}");
+            }
+            if method.quiet {
+                println!("  nothing in it, or in what it calls, needs recording");
+            }
+        }
+    }
+    if !found {
+        let known: Vec<&str> = plan.fields.iter().map(|field| field.name.as_str()).collect();
+        bail!(
+            "there is no field or method {name}; the fields are {}{}",
+            known.iter().take(8).copied().collect::<Vec<_>>().join(", "),
+            if known.len() > 8 { ", …" } else { "" }
+        );
+    }
+    Ok(())
+}
+
+fn meaning(owner: &str) -> &'static str {
+    match owner {
+        "final" => "declared final",
+        "volatile" => "declared volatile: accesses are synchronisation",
+        "unused" => "no code accesses it",
+        "thisThread" => "every object it is accessed in stays with one thread",
+        "readonly" => "only constructors (or the class's initialiser) write it",
+        "self" => "the object's own lock is held at every access that another thread could meet",
+        RACE_UNSAFE => "no owner could be proven:",
+        _ => "this lock is held at every access that another thread could meet",
+    }
+}

@@ -1,0 +1,308 @@
+//! Focus plans on the command line: which one is used, whether it still holds, and what the agent is told of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use ravel_agent::UNFOCUSED;
+use ravel_agent::options::Options;
+use ravel_classfile::content_hash;
+use ravel_scan::own::discover::Suggestions;
+use ravel_scan::own::plan::{Mode, Plan, RACE_UNSAFE};
+use ravel_scan::own::world::ClassInput;
+use ravel_scan::own::{own, read};
+use ravel_trace::{ReadOptions, Reader, Source};
+
+use crate::agent_library::cache_directories;
+
+/// What the user says about focus.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub struct FocusArgs {
+    /// Leave out what this plan of `ravel own` proves safe; `auto` makes and keeps one by itself
+    #[arg(long, value_name = "PLAN|auto")]
+    pub focus: Option<PathBuf>,
+    /// What is left out of the recording: field, method, combined, or none
+    #[arg(long, value_name = "MODE", default_value = "combined", requires = "focus")]
+    pub focus_mode: Mode,
+}
+
+/// A plan in use.
+#[derive(Debug, Default)]
+pub struct Focus {
+    /// What was proven; none if the plan does not hold any more.
+    pub plan: Option<Plan>,
+    /// The digest that the agent reads, for as long as JVMs are started.
+    digest: Option<tempfile::NamedTempFile>,
+}
+
+impl Focus {
+    /// Finds the plan for a command and tells the agent's options of it. Says on standard error why a plan is not used.
+    pub fn prepare(args: &FocusArgs, command: &[String], options: &mut Options) -> Result<Focus> {
+        let Some(path) = &args.focus else {
+            return Ok(Focus::default());
+        };
+        let plan = if path == Path::new("auto") {
+            match automatic(command) {
+                Ok(plan) => plan,
+                Err(error) => {
+                    eprintln!("ravel: --focus auto: {error:#}; everything is recorded");
+                    return Ok(Focus::default());
+                }
+            }
+        } else {
+            let plan = Plan::read(path)?;
+            let changed = changed(&plan);
+            if !changed.is_empty() {
+                eprintln!(
+                    "ravel: {}: {} class(es) have changed since it was made ({}): everything is recorded; make it again with `ravel own`",
+                    path.display(),
+                    changed.len(),
+                    changed.iter().take(3).cloned().collect::<Vec<_>>().join(", ")
+                );
+                return Ok(Focus::default());
+            }
+            plan
+        };
+        let mut file = tempfile::NamedTempFile::new().context("a temporary file")?;
+        file.write_all(plan.digest(args.focus_mode, options.keep_unshared).as_bytes())
+            .context("the digest of the focus plan")?;
+        options.focus = Some(file.path().to_path_buf());
+        Ok(Focus {
+            plan: Some(plan),
+            digest: Some(file),
+        })
+    }
+
+    /// What the analyses need not check. Where constructors are recorded, an object published by a race has a race with its
+    /// own constructor, whatever else protects its fields.
+    pub fn proven(&self, options: &Options) -> ravel_analysis::focus::Focus {
+        match &self.plan {
+            Some(plan) if !options.keep_unshared => proven(plan),
+            _ => ravel_analysis::focus::Focus::default(),
+        }
+    }
+
+    /// Stops using the plan, because a class was loaded that it was not made for.
+    pub fn drop_plan(&mut self, options: &mut Options) {
+        options.focus = None;
+        self.plan = None;
+        self.digest = None;
+    }
+}
+
+/// What the analyses need not check.
+pub fn proven(plan: &Plan) -> ravel_analysis::focus::Focus {
+    let race_free = plan.fields.iter().filter(|field| field.owner != RACE_UNSAFE);
+    let methods = plan.classes.iter().flat_map(|class| {
+        let atomic = class.methods.iter().filter(|method| method.atomicity.is_some());
+        atomic.map(move |method| format!("{}.{}", class.name, method.name))
+    });
+    ravel_analysis::focus::Focus {
+        race_free: race_free.map(|field| field.name.clone()).collect(),
+        atomic: methods.collect(),
+    }
+}
+
+/// Whether a trace was recorded with a plan, and every class that was loaded was as the plan has it; if not, why.
+pub fn holds_for(plan: &Plan, trace: &Path) -> Result<std::result::Result<(), String>> {
+    let mut reader = Reader::open(trace, ReadOptions { salvage: true })?;
+    let digest = reader
+        .header()
+        .options
+        .iter()
+        .find(|(name, _)| name == "focus")
+        .map(|(_, text)| text.clone());
+    let Some(digest) = digest else {
+        return Ok(Err("it was not recorded with --focus".to_owned()));
+    };
+    let agent = reader.header().options.iter().find(|(name, _)| name == "agent");
+    if agent.is_some_and(|(_, text)| Options::parse(text).is_ok_and(|options| options.keep_unshared)) {
+        return Ok(Err(
+            "it was recorded with --keep-unshared, so it has what constructors do".to_owned(),
+        ));
+    }
+    let recorded: Vec<&str> = digest.lines().filter(|line| line.starts_with("class\t")).collect();
+    let planned = plan.digest(Mode::None, false);
+    let planned: Vec<&str> = planned.lines().filter(|line| line.starts_with("class\t")).collect();
+    if recorded != planned {
+        return Ok(Err("it was recorded with another plan".to_owned()));
+    }
+    while reader.next_event()?.is_some() {}
+    let counts = reader.footer().map(|footer| footer.counts.clone());
+    Ok(match counts {
+        None => Err("it was cut off, so it is not known whether the plan held".to_owned()),
+        Some(counts) => match counts.iter().find_map(|(name, _)| name.strip_prefix(UNFOCUSED)) {
+            Some(class) => Err(format!("the plan was not made for {class}, which was loaded")),
+            None => Ok(()),
+        },
+    })
+}
+
+/// The classes of a plan that are no longer what they were, where they can still be found.
+fn changed(plan: &Plan) -> Vec<String> {
+    let paths: Vec<PathBuf> = plan
+        .paths
+        .iter()
+        .map(PathBuf::from)
+        .filter(|path| path.exists())
+        .collect();
+    if paths.len() < plan.paths.len() {
+        // Moved since: the agent looks at every class that is loaded.
+        return Vec::new();
+    }
+    let Ok(inputs) = read(&paths) else { return Vec::new() };
+    let now = hashes(&inputs);
+    let known: BTreeMap<&str, &str> = plan
+        .classes
+        .iter()
+        .map(|class| (class.name.as_str(), class.hash.as_str()))
+        .collect();
+    now.iter()
+        .filter(|(name, hash)| known.get(name.as_str()) != Some(&hash.as_str()))
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
+/// Name and hash of each class, the first of each name.
+fn hashes(inputs: &[ClassInput]) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for input in inputs {
+        let Ok(class) = ravel_classfile::ClassFile::parse(&input.bytes) else {
+            continue;
+        };
+        let Ok(name) = class.name() else { continue };
+        let name = ravel_classfile::decode_modified_utf8(name).replace('/', ".");
+        if class.is(ravel_classfile::access::MODULE) || name.ends_with("package-info") {
+            continue;
+        }
+        let hash = format!("{:016x}", content_hash(&input.bytes));
+        all.entry(name).or_insert(hash);
+    }
+    all
+}
+
+/// The plan for what a command runs, from the cache if nothing has changed.
+fn automatic(command: &[String]) -> Result<Plan> {
+    let directory = std::env::current_dir().context("the working directory")?;
+    let paths = class_path(command, &directory)?;
+    let inputs = read(&paths)?;
+    let mut key = String::new();
+    for (name, hash) in hashes(&inputs) {
+        key.push_str(&format!("{name} {hash}\n"));
+    }
+    let name = format!(
+        "focus-{:016x}-{}.toml",
+        content_hash(key.as_bytes()),
+        env!("CARGO_PKG_VERSION")
+    );
+    let directories = cache_directories();
+    for directory in &directories {
+        if let Ok(plan) = Plan::read(&directory.join(&name)) {
+            return Ok(plan);
+        }
+    }
+    let result = own(&inputs, &paths, &Suggestions::default());
+    if let Some(first) = result.unreadable.first() {
+        bail!("nothing can be proven: {first}");
+    }
+    for directory in &directories {
+        let written = fs::create_dir_all(directory).and_then(|()| {
+            let mut file = tempfile::NamedTempFile::new_in(directory)?;
+            file.write_all(result.plan.text().as_bytes())?;
+            file.persist(directory.join(&name)).map_err(|error| error.error)
+        });
+        if written.is_ok() {
+            break;
+        }
+    }
+    Ok(result.plan)
+}
+
+/// The class path of a java command, without the JDK.
+pub fn class_path(command: &[String], directory: &Path) -> Result<Vec<PathBuf>> {
+    let is_java = command
+        .first()
+        .and_then(|program| Path::new(program).file_stem())
+        .is_some_and(|name| name == "java");
+    if !is_java {
+        bail!("the classes cannot be told from a command that does not start java itself; name them");
+    }
+    let mut words = command.iter().skip(1);
+    let mut path = None;
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-cp" | "-classpath" | "--class-path" => path = words.next().cloned(),
+            "-jar" => {
+                path = words.next().cloned();
+                break;
+            }
+            "-m" | "--module" | "-p" | "--module-path" => bail!("modules are not followed; name the classes"),
+            word => {
+                if let Some(value) = word.strip_prefix("--class-path=") {
+                    path = Some(value.to_owned());
+                } else if !word.starts_with('-') {
+                    break;
+                }
+            }
+        }
+    }
+    let path = path
+        .or_else(|| std::env::var("CLASSPATH").ok())
+        .unwrap_or_else(|| ".".to_owned());
+    let mut found = Vec::new();
+    for entry in path.split(':').filter(|entry| !entry.is_empty()) {
+        let place = directory.join(entry);
+        if let Some(folder) = entry.strip_suffix('*') {
+            let folder = directory.join(folder);
+            let mut jars: Vec<PathBuf> = fs::read_dir(&folder)
+                .with_context(|| folder.display().to_string())?
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| {
+                    path.extension()
+                        .is_some_and(|extension| extension == "jar" || extension == "JAR")
+                })
+                .collect();
+            jars.sort();
+            found.append(&mut jars);
+        } else if place.exists() {
+            found.push(place);
+        }
+    }
+    if found.is_empty() {
+        bail!("there is nothing on the class path {path}");
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn class_paths_are_read_off_the_command() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        for name in ["classes", "lib"] {
+            fs::create_dir(dir.path().join(name)).expect("made");
+        }
+        for name in ["app.jar", "lib/b.jar", "lib/a.jar", "lib/note.txt"] {
+            fs::write(dir.path().join(name), "").expect("written");
+        }
+        let at = |names: &[&str]| names.iter().map(|name| dir.path().join(name)).collect::<Vec<_>>();
+        let path = |text: &str| class_path(&words(text), dir.path());
+        assert_eq!(
+            path("java -Xmx1g -cp classes:missing Main -cp x").ok(),
+            Some(at(&["classes"]))
+        );
+        assert_eq!(path("/opt/jdk/bin/java -jar app.jar").ok(), Some(at(&["app.jar"])));
+        assert_eq!(path("java -cp lib/* Main").ok(), Some(at(&["lib/a.jar", "lib/b.jar"])));
+        assert!(path("mvn test").is_err());
+        assert!(path("java -cp missing Main").is_err());
+    }
+}

@@ -1,0 +1,329 @@
+//! `ravel own` and `--focus`: what a plan leaves out is never needed, a focused recording finds and forces the same bugs, and
+//! a changed class ends the plan.
+//!
+//! A sample of the subjects by default; all of them with `RAVEL_FOCUS_ALL=1`.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use common::{Jdk, compile, compile_some, each, ravel, root, run, sources, tested_jdks};
+use ravel_analysis::analyse::analyse;
+use ravel_analysis::finding::Evidence;
+use ravel_analysis::registry;
+use ravel_analysis::units::UnitSettings;
+use ravel_scan::own::plan::{Mode, Plan};
+use ravel_trace::{Event, Names, ReadOptions, Reader, Source, SourceError};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Subjects with different sharing.
+const SAMPLE: [(&str, &str); 14] = [
+    ("bugs", "Account"),
+    ("bugs", "BufferedOutput"),
+    ("bugs", "CounterLost"),
+    ("bugs", "Elevator"),
+    ("bugs", "LinkedChain"),
+    ("bugs", "NumberRange"),
+    ("bugs", "Salesman"),
+    ("bugs", "UnsafePublication"),
+    ("benign", "ReadOnly"),
+    ("benign", "ThreadConfined"),
+    ("events", "InnerClasses"),
+    ("events", "Lambdas"),
+    ("events", "Executor"),
+    ("events", "FieldUpdaters"),
+];
+
+fn everything() -> bool {
+    std::env::var_os("RAVEL_FOCUS_ALL").is_some()
+}
+
+/// Makes a plan of the classes in a folder.
+fn plan(classes: &Path, to: &Path) -> Plan {
+    let output = run(ravel().arg("own").arg(classes).arg("-o").arg(to), LIMIT);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    Plan::read(to).expect("a plan was written")
+}
+
+fn record(jdk: &Jdk, classes: &Path, name: &str, trace: &Path, options: &[&str]) -> std::process::Output {
+    run(
+        ravel()
+            .args(["record", "--exit-code", "program", "-o"])
+            .arg(trace)
+            .args(options)
+            .arg("--")
+            .arg(jdk.tool("java"))
+            .arg("-cp")
+            .arg(classes)
+            .arg(name),
+        LIMIT,
+    )
+}
+
+/// What a plan says of each site of a trace: `l` for objects of one thread, `u` for objects that never change.
+fn sites(plan: &Plan, names: &Names) -> Vec<Option<char>> {
+    let find = |site: &ravel_trace::names::Site| {
+        let method = names.methods.get(site.method.index())?;
+        let class = &names.class(method.class).name;
+        let class = plan.classes.iter().find(|known| known.name == *class)?;
+        let selector = format!("{}{}", method.name, method.descriptor);
+        let method = class.methods.iter().find(|known| known.name == selector)?;
+        let pc = u16::try_from(site.bci).ok()?;
+        match (method.local.contains(&pc), method.unchanging.contains(&pc)) {
+            (true, _) => Some('l'),
+            (_, true) => Some('u'),
+            _ => None,
+        }
+    };
+    names.sites.iter().map(find).collect()
+}
+
+/// A trace without what a plan leaves out.
+struct Focused<'a> {
+    reader: Reader,
+    plan: &'a Plan,
+    known: Vec<Option<char>>,
+}
+
+impl Source for Focused<'_> {
+    fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
+        loop {
+            let Some(event) = self.reader.next_event()? else {
+                return Ok(None);
+            };
+            if self.known.len() != self.reader.names().sites.len() {
+                self.known = sites(self.plan, self.reader.names());
+            }
+            let left_out = self.known.get(event.site.index()).copied().flatten().is_some();
+            if event.op.location().is_none() || !left_out {
+                return Ok(Some(event));
+            }
+        }
+    }
+
+    fn names(&self) -> &Names {
+        self.reader.names()
+    }
+}
+
+fn open(trace: &Path) -> Reader {
+    Reader::open(trace, ReadOptions::default()).expect("the trace can be read")
+}
+
+fn findings(source: &mut dyn Source) -> Vec<(String, String)> {
+    let settings = UnitSettings::default();
+    let found = analyse(source, &settings, registry::all()).findings;
+    let mut ids: Vec<(String, String)> = found
+        .iter()
+        .filter(|finding| finding.evidence >= Evidence::Predicted)
+        .map(|finding| (finding.id.clone(), finding.variables.join(", ")))
+        .collect();
+    ids.sort();
+    ids
+}
+
+/// Nothing that the plan leaves out is in a recording in which nothing is left out, but reads of what never changes; and
+/// without these the findings are the same.
+fn loses_nothing(jdk: &Jdk, classes: &Path, plan: &Plan, name: &str, dir: &Path) -> Result<(), String> {
+    let trace = dir.join(format!("{name}-{}.ravel", jdk.release));
+    let output = record(jdk, classes, name, &trace, &[]);
+    if !trace.exists() {
+        return Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let mut reader = open(&trace);
+    let mut wrong = Vec::new();
+    let mut known = Vec::new();
+    while let Some(event) = reader.next_event().map_err(|error| error.to_string())? {
+        if known.len() != reader.names().sites.len() {
+            known = sites(plan, reader.names());
+        }
+        let Some(location) = event.op.location() else { continue };
+        let proven = known.get(event.site.index()).copied().flatten();
+        let site = reader.names().site(event.site);
+        let method = reader.names().methods.get(site.method.index());
+        // What a class initialiser writes comes before every other use of the class.
+        let initialises = method.is_some_and(|method| method.name == "<clinit>");
+        if proven == Some('l') || proven == Some('u') && event.op.is_write() && !initialises {
+            wrong.push(format!(
+                "{} of {} in {} line {}",
+                if event.op.is_write() { "write" } else { "read" },
+                reader.names().location_name(location),
+                method.map_or("", |method| method.name.as_str()),
+                site.line
+            ));
+        }
+    }
+    if !wrong.is_empty() {
+        wrong.dedup();
+        wrong.truncate(5);
+        return Err(format!("{name} on JDK {}: left out and needed: {wrong:?}", jdk.release));
+    }
+    let full = findings(&mut open(&trace));
+    let focused = findings(&mut Focused {
+        reader: open(&trace),
+        plan,
+        known: Vec::new(),
+    });
+    let _ = std::fs::remove_file(&trace);
+    match full == focused {
+        true => Ok(()),
+        false => Err(format!(
+            "{name} on JDK {}: full {full:?}, focused {focused:?}",
+            jdk.release
+        )),
+    }
+}
+
+#[test]
+fn what_a_plan_leaves_out_is_never_needed() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut jobs: Vec<(Jdk, PathBuf, usize, String)> = Vec::new();
+    let mut plans: Vec<Plan> = Vec::new();
+    for jdk in tested_jdks() {
+        for folder in ["bugs", "benign", "events"] {
+            let classes = dir.path().join(format!("{folder}-{}", jdk.release));
+            compile(&jdk, folder, 17, &classes);
+            plans.push(plan(
+                &classes,
+                &dir.path().join(format!("{folder}-{}.toml", jdk.release)),
+            ));
+            let names: Vec<String> = if everything() {
+                let stems = sources(folder)
+                    .into_iter()
+                    .filter_map(|path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+                stems.collect()
+            } else {
+                let sample = SAMPLE.iter().filter(|(wanted, _)| *wanted == folder);
+                sample.map(|(_, name)| (*name).to_owned()).collect()
+            };
+            jobs.extend(
+                names
+                    .into_iter()
+                    .map(|name| (jdk.clone(), classes.clone(), plans.len() - 1, name)),
+            );
+        }
+    }
+    assert!(plans.iter().all(|plan| plan.summary.accesses_left_out > 0));
+    each(&jobs, |(jdk, classes, plan, name)| {
+        loses_nothing(jdk, classes, &plans[*plan], name, dir.path())
+    });
+}
+
+/// The bug of the subject `Account`, in a program that also has objects that need no recording.
+fn purse(amount: i32) -> String {
+    format!(
+        "public class Purse {{
+            static class Slip {{ int lines; void add() {{ lines++; }} }}
+            int balance = 100;
+            synchronized void deposit(int amount) {{ balance += amount; }}
+            synchronized void transfer(Purse to, int amount) {{
+                Slip slip = new Slip();
+                for (int i = 0; i < 3; i++) slip.add();
+                balance -= amount;
+                to.balance += amount;
+            }}
+            synchronized int balance() {{ return balance; }}
+            public static void main(String[] args) throws Exception {{
+                Purse mine = new Purse(), yours = new Purse();
+                Thread t1 = new Thread(() -> mine.transfer(yours, {amount}));
+                Thread t2 = new Thread(() -> {{
+                    try {{ Thread.sleep(100); }} catch (InterruptedException e) {{ throw new AssertionError(e); }}
+                    yours.deposit(5);
+                }});
+                t1.start(); t2.start(); t1.join(); t2.join();
+                int total = mine.balance() + yours.balance();
+                System.out.println(total);
+                if (total != 205) System.exit(1);
+            }}
+        }}"
+    )
+}
+
+#[test]
+fn a_focused_run_proves_the_same_bug_and_a_changed_class_is_recorded_in_full() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let source = dir.path().join("Purse.java");
+    for jdk in tested_jdks() {
+        let classes = dir.path().join(format!("classes-{}", jdk.release));
+        std::fs::write(&source, purse(30)).expect("written");
+        compile_some(&jdk, std::slice::from_ref(&source), &classes);
+        let file = dir.path().join("plan.toml");
+        let made = plan(&classes, &file);
+        assert!(made.summary.accesses_left_out > 0, "{:?}", made.summary);
+        let trace = dir.path().join("t.ravel");
+        let focused_run = |focus: &str| {
+            run(
+                ravel()
+                    .env("RAVEL_CACHE", dir.path().join("cache"))
+                    .args(["run", "--budget", "60", "--focus", focus, "-o"])
+                    .arg(&trace)
+                    .arg("--")
+                    .arg(jdk.tool("java"))
+                    .arg("-cp")
+                    .arg(&classes)
+                    .arg("Purse"),
+                LIMIT,
+            )
+        };
+        let focused = || open(&trace).header().options.iter().any(|(name, _)| name == "focus");
+        for focus in [file.to_str().expect("text"), "auto"] {
+            let output = focused_run(focus);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{text}{errors}");
+            assert!(text.contains("harmful"), "{text}");
+            assert!(focused(), "{errors}");
+        }
+        std::fs::write(&source, purse(40)).expect("written");
+        compile_some(&jdk, std::slice::from_ref(&source), &classes);
+        let output = focused_run(file.to_str().expect("text"));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(errors.contains("have changed since"), "{errors}");
+        assert!(!focused() && output.status.code() == Some(1), "{errors}");
+        // Unknown to the plan only when it is loaded: the plan's paths are gone.
+        let moved = dir.path().join(format!("moved-{}", jdk.release));
+        std::fs::rename(&classes, &moved).expect("renamed");
+        let output = record(
+            &jdk,
+            &moved,
+            "Purse",
+            &trace,
+            &["--focus", file.to_str().expect("text")],
+        );
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(errors.contains("was not made for"), "{errors}");
+    }
+}
+
+#[test]
+fn fields_and_methods_are_explained_and_wrong_input_is_named() {
+    let jdk = &tested_jdks()[0];
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    compile_some(jdk, &[root().join("subjects/bugs/Account.java")], dir.path());
+    let own = |words: &[&str]| run(ravel().arg("own").arg(dir.path()).args(words), LIMIT);
+    let output = own(&["--explain", "Purse.balance"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("race-unsafe") && text.contains("Account.java:"), "{text}");
+    let output = own(&["--explain", "Purse.nothing"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no field or method"));
+    std::fs::write(dir.path().join("Broken.class"), b"\xca\xfe\xba\xbe....").expect("written");
+    let output = own(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Broken.class"));
+    let bad = dir.path().join("bad.toml");
+    std::fs::write(&bad, "nonsense").expect("written");
+    let output = run(
+        ravel()
+            .args(["record", "--focus"])
+            .arg(&bad)
+            .args(["--", "java", "-version"]),
+        LIMIT,
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("bad.toml"));
+    assert_eq!("sideways".parse::<Mode>().ok(), None);
+}
