@@ -13,9 +13,10 @@ use ravel_scan::own::discover::Suggestions;
 use ravel_scan::own::plan::{Mode, Plan, RACE_UNSAFE};
 use ravel_scan::own::world::ClassInput;
 use ravel_scan::own::{own, read};
-use ravel_trace::{ReadOptions, Reader, Source};
+use ravel_trace::{Header, ReadOptions, Reader, Source};
 
 use crate::agent_library::cache_directories;
+use crate::suspects;
 
 /// What the user says about focus.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -186,7 +187,15 @@ fn hashes(inputs: &[ClassInput]) -> BTreeMap<String, String> {
 /// The plan for what a command runs, from the cache if nothing has changed.
 fn automatic(command: &[String]) -> Result<Plan> {
     let directory = std::env::current_dir().context("the working directory")?;
-    let paths = class_path(command, &directory)?;
+    let paths = class_path(&Header {
+        command: command.to_vec(),
+        directory: directory.display().to_string(),
+        environment: std::env::var("CLASSPATH")
+            .map(|value| ("CLASSPATH".to_owned(), value))
+            .into_iter()
+            .collect(),
+        ..Header::default()
+    })?;
     let inputs = read(&paths)?;
     let mut key = String::new();
     for (name, hash) in hashes(&inputs) {
@@ -220,89 +229,18 @@ fn automatic(command: &[String]) -> Result<Plan> {
     Ok(result.plan)
 }
 
-/// The class path of a java command, without the JDK.
-pub fn class_path(command: &[String], directory: &Path) -> Result<Vec<PathBuf>> {
-    let is_java = command
+/// The classes of a program, as the command says that started it.
+pub fn class_path(header: &Header) -> Result<Vec<PathBuf>> {
+    let program = header
+        .command
         .first()
-        .and_then(|program| Path::new(program).file_stem())
-        .is_some_and(|name| name == "java");
-    if !is_java {
+        .and_then(|program| Path::new(program).file_stem());
+    if program.is_none_or(|name| name != "java") {
         bail!("the classes cannot be told from a command that does not start java itself; name them");
     }
-    let mut words = command.iter().skip(1);
-    let mut path = None;
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "-cp" | "-classpath" | "--class-path" => path = words.next().cloned(),
-            "-jar" => {
-                path = words.next().cloned();
-                break;
-            }
-            "-m" | "--module" | "-p" | "--module-path" => bail!("modules are not followed; name the classes"),
-            word => {
-                if let Some(value) = word.strip_prefix("--class-path=") {
-                    path = Some(value.to_owned());
-                } else if !word.starts_with('-') {
-                    break;
-                }
-            }
-        }
+    let paths = suspects::class_path(header);
+    if paths.is_empty() {
+        bail!("there is nothing on the class path of {}", header.command.join(" "));
     }
-    let path = path
-        .or_else(|| std::env::var("CLASSPATH").ok())
-        .unwrap_or_else(|| ".".to_owned());
-    let mut found = Vec::new();
-    for entry in path.split(':').filter(|entry| !entry.is_empty()) {
-        let place = directory.join(entry);
-        if let Some(folder) = entry.strip_suffix('*') {
-            let folder = directory.join(folder);
-            let mut jars: Vec<PathBuf> = fs::read_dir(&folder)
-                .with_context(|| folder.display().to_string())?
-                .flatten()
-                .map(|entry| entry.path())
-                .filter(|path| {
-                    path.extension()
-                        .is_some_and(|extension| extension == "jar" || extension == "JAR")
-                })
-                .collect();
-            jars.sort();
-            found.append(&mut jars);
-        } else if place.exists() {
-            found.push(place);
-        }
-    }
-    if found.is_empty() {
-        bail!("there is nothing on the class path {path}");
-    }
-    Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(text: &str) -> Vec<String> {
-        text.split(' ').map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn class_paths_are_read_off_the_command() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        for name in ["classes", "lib"] {
-            fs::create_dir(dir.path().join(name)).expect("made");
-        }
-        for name in ["app.jar", "lib/b.jar", "lib/a.jar", "lib/note.txt"] {
-            fs::write(dir.path().join(name), "").expect("written");
-        }
-        let at = |names: &[&str]| names.iter().map(|name| dir.path().join(name)).collect::<Vec<_>>();
-        let path = |text: &str| class_path(&words(text), dir.path());
-        assert_eq!(
-            path("java -Xmx1g -cp classes:missing Main -cp x").ok(),
-            Some(at(&["classes"]))
-        );
-        assert_eq!(path("/opt/jdk/bin/java -jar app.jar").ok(), Some(at(&["app.jar"])));
-        assert_eq!(path("java -cp lib/* Main").ok(), Some(at(&["lib/a.jar", "lib/b.jar"])));
-        assert!(path("mvn test").is_err());
-        assert!(path("java -cp missing Main").is_err());
-    }
+    Ok(paths)
 }

@@ -39,9 +39,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     for trace in &traces {
         let mut reader = Reader::open(trace, ReadOptions::default())?;
         if paths.is_empty() {
-            let header = reader.header();
-            paths = class_path(&header.command, header.directory.as_ref())
-                .with_context(|| format!("{}: which classes were run", trace.display()))?;
+            paths =
+                class_path(reader.header()).with_context(|| format!("{}: which classes were run", trace.display()))?;
         }
         discover(&mut reader, &mut suggestions)?;
     }

@@ -204,6 +204,9 @@ struct State {
     entry: bool,
 }
 
+/// The states that come into a block, by the block they come from and whether by an exception.
+type Ways = std::collections::BTreeMap<(u16, bool), State>;
+
 struct Run<'a> {
     world: &'a mut World,
     file: &'a ClassFile,
@@ -218,7 +221,7 @@ struct Run<'a> {
     met: FxHashMap<(u16, u32), u16>,
     state: State,
     /// The ways into each block, and how often one changed.
-    ways: FxHashMap<u16, (u32, std::collections::BTreeMap<(u16, bool), State>)>,
+    ways: FxHashMap<u16, (u32, Ways)>,
     /// Whether facts are taken down; before that only states are.
     telling: bool,
     pc: u16,
