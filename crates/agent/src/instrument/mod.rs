@@ -77,13 +77,7 @@ pub(crate) struct MethodContext {
 
 impl Instrumenter {
     /// With these rules and ids.
-    pub fn new(
-        filter: Filter,
-        focus: Option<Focus>,
-        registry: Registry,
-        forcing: bool,
-        redirects: Redirects,
-    ) -> Self {
+    pub fn new(filter: Filter, focus: Option<Focus>, registry: Registry, forcing: bool, redirects: Redirects) -> Self {
         Instrumenter {
             filter,
             focus,
