@@ -119,6 +119,9 @@ fn function_class(simple: &str) -> Option<String> {
 }
 
 fn nested(simple: &str) -> String {
+    if simple.is_empty() {
+        return String::new();
+    }
     let simple = simple
         .strip_suffix("$package$")
         .or(simple.strip_suffix("$package"))

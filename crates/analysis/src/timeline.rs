@@ -36,8 +36,29 @@ pub struct Recording {
 pub struct Lane {
     /// Its name.
     pub thread: String,
-    /// Its events in each cell.
+    /// Its events in each cell; in JSON one text, `12 0 3`, for a hundred lines would tell nobody more.
+    #[serde(with = "spaced")]
     pub cells: Vec<u64>,
+}
+
+/// Numbers as one text.
+mod spaced {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(cells: &[u64], to: S) -> Result<S::Ok, S::Error> {
+        let words: Vec<String> = cells.iter().map(u64::to_string).collect();
+        to.serialize_str(&words.join(" "))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
+        let text = String::deserialize(from)?;
+        let numbers = text.split_whitespace().map(|word| {
+            let known = word.parse();
+            known.map_err(|_| D::Error::custom(format!("`{word}` is no number of events")))
+        });
+        numbers.collect()
+    }
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -279,6 +300,19 @@ mod tests {
         assert!(first.chars().count() <= CELLS && second.chars().count() <= CELLS);
         assert!(first.starts_with('█') && second.starts_with(' ') && second.ends_with('█'));
         assert_eq!(timeline.line(ThreadId(2)), "");
+    }
+
+    #[test]
+    fn a_recording_goes_round_through_json() {
+        let mut timeline = Timeline::new(4);
+        (0..9u32).for_each(|event| timeline.count(ThreadId(event % 2)));
+        let recording = timeline.recording("t.ravel", &Names::default());
+        let text = serde_json::to_string(&recording).expect("JSON");
+        assert!(text.contains(r#""cells":"2 2 1""#), "{text}");
+        assert_eq!(serde_json::from_str::<Recording>(&text).expect("read"), recording);
+        let broken = text.replace("2 2 1", "2 x 1");
+        let error = serde_json::from_str::<Recording>(&broken).expect_err("no number");
+        assert!(error.to_string().contains("`x` is no number"), "{error}");
     }
 
     #[test]

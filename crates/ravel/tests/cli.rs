@@ -305,6 +305,45 @@ fn files_that_are_no_traces_are_refused_by_name() {
 }
 
 #[test]
+fn what_the_report_needs_is_looked_for_before_anything_runs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let ran = directory.path().join("ran");
+    let touch = ["--", "touch", "ran"];
+    for (words, reason) in [
+        (&["--baseline", "missing.json"][..], "missing.json"),
+        (&["--config", "missing.toml"], "missing.toml"),
+        (&["--out", "html=/proc/x/report.html"], "cannot make the folder /proc/x"),
+        (&["--out", "html=."], "it is a folder"),
+    ] {
+        let mut command = ravel();
+        command.arg("run").args(words).args(touch).current_dir(directory.path());
+        assert_has(&ends_with(2, &mut command), reason);
+        assert!(!ran.exists(), "{words:?}");
+    }
+}
+
+#[test]
+fn reports_that_are_none_are_named_for_what_they_are() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    for (name, content, wanted) in [
+        ("newer.json", r#"{"version": 9, "findings": []}"#, "use a newer Ravel"),
+        ("cut.json", r#"{"version": 1, "#, "the file is cut off"),
+        (
+            "sarif.json",
+            r#"{"version": "2.1.0", "runs": []}"#,
+            "it looks like SARIF",
+        ),
+        ("page.html", "<!doctype html>", "--out json=FILE"),
+    ] {
+        std::fs::write(path(name), content).expect("written");
+        let error = ends_with(2, ravel().arg("report").arg(path(name)));
+        assert_has(&error, name);
+        assert_has(&error, wanted);
+    }
+}
+
+#[test]
 fn a_command_without_a_jvm_is_nothing_observed() {
     let directory = tempfile::tempdir().expect("a directory");
     let trace = directory.path().join("t.ravel");

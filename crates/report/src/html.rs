@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_analysis::finding::{Evidence, Finding, Report, Rule, Step};
+use ravel_analysis::finding::{Evidence, Finding, Recording, Report, Rule, Step};
 use serde_json::{Value, json};
 
 use crate::{Options, text, words};
@@ -89,7 +89,20 @@ fn data(report: &Report, options: &Options<'_>) -> Value {
         .iter()
         .map(|(path, lines)| (path, lines.iter().map(|(n, text)| (*n, text)).collect()))
         .collect();
-    json!({ "findings": findings, "sources": sources, "recordings": report.recordings })
+    json!({ "findings": findings, "sources": sources, "recordings": recordings(report) })
+}
+
+/// The recordings with their cells as numbers, for a script to draw.
+fn recordings(report: &Report) -> Vec<Value> {
+    let recording = |r: &Recording| {
+        let lanes: Vec<Value> = r
+            .lanes
+            .iter()
+            .map(|l| json!({ "thread": l.thread, "cells": l.cells }))
+            .collect();
+        json!({ "trace": r.trace, "events": r.events, "cell": r.cell, "lanes": lanes, "more_threads": r.more_threads, "moments": r.moments })
+    };
+    report.recordings.iter().map(recording).collect()
 }
 
 /// An order of a finding's steps that a reader can step through.

@@ -10,7 +10,7 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// No JSON, or JSON of another shape.
-    #[error("not a Ravel report: {0}")]
+    #[error("not a Ravel report: {0}{cut}", cut = if .0.is_eof() { "; the file is cut off" } else { "" })]
     Shape(serde_json::Error),
     /// Some other tool's file.
     #[error("not a Ravel report: it has no `version` and `findings`{}", .0.map(|t| format!("; it looks like {t}")).unwrap_or_default())]

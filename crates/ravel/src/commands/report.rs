@@ -121,11 +121,10 @@ pub fn read_findings(path: &Path) -> anyhow::Result<Report> {
     };
     let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
     json::read(&String::from_utf8_lossy(&bytes)).map_err(|error| {
-        let is_text = matches!(bytes.first(), Some(b'{' | b'[' | b' ' | b'\n' | b'\t' | b'\r') | None);
-        let hint = if is_text {
-            ""
-        } else {
-            " (a trace is read by `ravel check`)"
+        let hint = match bytes.as_slice() {
+            [b'{' | b'[' | b' ' | b'\n' | b'\t' | b'\r', ..] | [] => "",
+            [b'<', ..] => " (a page or XML; what is read here is what --out json=FILE wrote)",
+            _ => " (a trace is read by `ravel check`)",
         };
         anyhow::anyhow!("{}: {error}{hint}", file.display())
     })
@@ -134,7 +133,25 @@ pub fn read_findings(path: &Path) -> anyhow::Result<Report> {
 impl ReportArgs {
     /// The configuration that these arguments name, or that of the working folder.
     pub fn load_config(&self) -> anyhow::Result<Config> {
-        Ok(config::load(self.config.as_deref(), &std::env::current_dir()?)?)
+        let config = config::load(self.config.as_deref(), &std::env::current_dir()?)?;
+        self.ready(&config)?;
+        Ok(config)
+    }
+
+    /// Finds out before anything runs whether the report could be given at its end.
+    fn ready(&self, config: &Config) -> anyhow::Result<()> {
+        self.read_baseline(config)?;
+        for output in config.report.out.iter().chain(&self.out) {
+            let Some(file) = &output.file else { continue };
+            if file.is_dir() {
+                anyhow::bail!("cannot write {}: it is a folder", file.display());
+            }
+            if let Some(folder) = file.parent().filter(|f| !f.as_os_str().is_empty()) {
+                std::fs::create_dir_all(folder)
+                    .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes out what was accepted, prints and writes the reports, and says with which code to end: 0, or 1 if

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use ravel_analysis::finding::{ClassCounts, Report, Summary};
 use ravel_report::Notes;
 use ravel_report::config::Config;
@@ -61,7 +61,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     options.variant = args.variant;
     options.jdk = args.jdk;
     let start = Instant::now();
-    let scan = scan(&args.paths, &options).context("scanning")?;
+    let scan = scan(&args.paths, &options).map_err(|error| anyhow::anyhow!("{error}"))?;
     let mut notes = Notes {
         analysed: Some(analysed(&scan.counts, start.elapsed().as_secs_f64())),
         warnings,
