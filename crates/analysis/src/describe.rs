@@ -168,6 +168,14 @@ impl<'a> Describer<'a> {
         let mut at = step.point.site;
         let mut lines = Vec::new();
         for frame in self.state.stacks.frames(step.point.stack) {
+            // Collections of the JDK leave no frame of their own: the site is in them, its caller's line is not known.
+            if lines.is_empty()
+                && let Some(method) = self.method_of_site(at)
+                && method != frame.method
+            {
+                lines.push(self.stack_line(method, at));
+                at = SiteId(0);
+            }
             lines.push(self.stack_line(frame.method, at));
             at = frame.call;
         }
@@ -282,7 +290,13 @@ pub fn seen_by_caller(step: &Step) -> Option<Step> {
     if !is_library(&step.class) {
         return None;
     }
-    let at = step.stack.iter().position(|frame| !is_library(frame))?;
+    let own = |frame: &String| !is_library(frame);
+    let with_line = |frame: &String| own(frame) && frame.contains(':');
+    let at = step
+        .stack
+        .iter()
+        .position(with_line)
+        .or(step.stack.iter().position(own))?;
     let (name, place) = step.stack[at].strip_suffix(')')?.split_once(" (")?;
     let (class, method) = name.rsplit_once('.')?;
     let (file, line) = place.split_once(':').unwrap_or((place, "0"));
@@ -298,7 +312,16 @@ pub fn seen_by_caller(step: &Step) -> Option<Step> {
 
 /// What can happen, in one sentence.
 pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Step]) -> String {
-    let what = listed(variables);
+    let is_lock = |name: &String| {
+        let of =
+            |s: &Step| s.variable.split('@').next() == Some(name) && matches!(s.op.as_str(), "acquire" | "release");
+        steps.iter().any(of)
+    };
+    let told = variables.iter().map(|name| match is_lock(name) {
+        true => readable::class(name),
+        false => brief_variable(name),
+    });
+    let what = listed(&told.collect::<Vec<_>>());
     let steps: Vec<Step> = steps
         .iter()
         .map(|step| seen_by_caller(step).unwrap_or_else(|| step.clone()))
@@ -343,8 +366,6 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Ste
             format!("{unit} interleaves with other threads in a way that no order of whole steps gives ({what}).")
         }
         (Rule::LockOrder, _, _) => {
-            let locks: Vec<String> = variables.iter().map(|lock| readable::class(lock)).collect();
-            let what = listed(&locks);
             format!("Threads take {what} in different orders and can block each other for ever.")
         }
         _ => format!("{what} is accessed without a consistent rule."),
@@ -353,7 +374,7 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Ste
 
 /// What to change.
 pub fn help(rule: Rule, variables: &[String], units: &[UnitRef]) -> String {
-    let what = listed(variables);
+    let what = listed(&variables.iter().map(|name| brief_variable(name)).collect::<Vec<_>>());
     let unit = units
         .first()
         .map_or_else(|| "the unit".to_owned(), |u| brief(&u.method));
@@ -375,8 +396,7 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef]) -> String {
 }
 
 fn listed(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| brief_variable(name)).collect();
-    match names.as_slice() {
+    match names {
         [] => "shared state".to_owned(),
         [one] => one.clone(),
         [init @ .., last] => format!("{} and {last}", init.join(", ")),

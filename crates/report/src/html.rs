@@ -30,7 +30,11 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
             format!(
                 "<dt>{}</dt><dd>{}</dd>\n",
                 escape(name),
-                escape(&text.replace("see them with --all", "tick “held back too” to see them"))
+                escape(
+                    &text
+                        .replace("see them with --all", "tick “held back too” to see them")
+                        .replace(", shown above because of --all", "")
+                )
             )
         })
         .collect();

@@ -461,12 +461,26 @@ pub fn variables(finding: &Finding) -> String {
         all.iter()
             .any(|o| o.strip_prefix(v.as_str()).is_some_and(|r| r.starts_with('.')))
     };
-    let locks = finding.rule == Rule::LockOrder;
-    let short = all.iter().filter(|v| !is_owner(v)).map(|v| match locks {
+    let is_lock = |v: &String| {
+        let of = |s: &Step| lock_of(s).is_some_and(|l| l.split('@').next() == Some(v));
+        finding.rule == Rule::LockOrder || finding.steps.iter().any(of)
+    };
+    let short = all.iter().filter(|v| !is_owner(v)).map(|v| match is_lock(v) {
         true => lock_name(v),
         false => short_variable(v),
     });
-    short.collect::<Vec<_>>().join(", ")
+    listed(short.collect(), MOST_VARIABLES)
+}
+
+/// Names that a line has room for.
+const MOST_VARIABLES: usize = 5;
+
+/// The first few of a list, and how many more there are.
+pub fn listed(all: Vec<String>, most: usize) -> String {
+    match all.len().saturating_sub(most) {
+        0 => all.join(", "),
+        more => format!("{} and {more} more", all[..most].join(", ")),
+    }
 }
 
 /// What is expected to be one step, a line for each method: `Stock.take(int) in t1 and t2 (critical section)`.

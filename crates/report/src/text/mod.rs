@@ -84,7 +84,7 @@ fn head(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         about.push(words::variables(finding));
     }
     if !finding.patterns.is_empty() {
-        about.push(format!("pattern {}", finding.patterns.join(", ")));
+        about.push(format!("pattern {}", words::listed(finding.patterns.clone(), 4)));
     }
     let about = clean(&about.join(&format!(" {} ", style.glyphs.dot)));
     lines.extend(
