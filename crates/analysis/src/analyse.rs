@@ -17,14 +17,31 @@ pub struct Analysed {
     pub events: u64,
     /// Threads seen.
     pub threads: u64,
+    /// What was left out at a bound, each as a sentence.
+    pub left_out: Vec<String>,
     /// Why reading stopped before the end of the trace, if it did; the findings are those of what was read.
     pub error: Option<SourceError>,
 }
 
-/// Runs analyses over a trace and merges what they observe.
+/// Runs analyses over a trace, on all cores, and merges what they observe.
 pub fn analyse(source: &mut dyn Source, settings: &UnitSettings, analyses: Vec<Box<dyn Analysis>>) -> Analysed {
+    analyse_on(cores(), source, settings, analyses)
+}
+
+/// How many cores there are to work on.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// The same on so many cores. What comes out does not depend on the number.
+pub fn analyse_on(
+    threads: usize,
+    source: &mut dyn Source,
+    settings: &UnitSettings,
+    analyses: Vec<Box<dyn Analysis>>,
+) -> Analysed {
     let races = analyses.iter().any(|analysis| analysis.name() == RACE);
-    let mut outcome = Engine::new(settings, analyses).run(source);
+    let mut outcome = Engine::new(settings, analyses).threads(threads).run(source);
     if races {
         let known: FxHashSet<LocationId> = outcome
             .reports
@@ -41,6 +58,7 @@ pub fn analyse(source: &mut dyn Source, settings: &UnitSettings, analyses: Vec<B
         findings,
         events: outcome.events,
         threads: outcome.threads,
+        left_out: outcome.left_out,
         error: outcome.error,
     }
 }

@@ -26,10 +26,10 @@
 //! **Cost.** Per access the number of units that have touched the location and that an open unit overlaps, at most `KEPT` per
 //! thread; space the same per location.
 
-use crate::engine::{Access, Analysis, Context, Needs};
+use crate::engine::{Access, Analysis, Context, Needs, View, left_out};
 use crate::finding::{Evidence, Rule};
 use crate::raw::{Point, RawReport, RawStep};
-use crate::sets::{SetId, is_conditional};
+use crate::sets::{Guard, SetId};
 use crate::units::{Owner, UnitId};
 use ravel_trace::{LocationId, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -90,6 +90,8 @@ struct Layer {
     /// First access of every open unit.
     open: BTreeSet<(u64, UnitId)>,
     firsts: FxHashMap<UnitId, u64>,
+    forgotten: u64,
+    conflicts_left_out: u64,
 }
 
 /// The analysis.
@@ -203,7 +205,7 @@ const MIXED: [[&str; 16]; 3] = [
 ];
 
 impl Layer {
-    fn access(&mut self, cx: &Context<'_>, access: &Access, owner: Option<Owner>, found: &mut Found) {
+    fn access(&mut self, view: &View, access: &Access, owner: Option<Owner>, found: &mut Found) {
         let index = access.location.index();
         if self.places.len() <= index {
             self.places.resize_with(index + 1, Vec::new);
@@ -214,19 +216,19 @@ impl Layer {
         let horizon = self.open.first().map_or(u64::MAX, |o| o.0);
         let mut place = std::mem::take(&mut self.places[index]);
         let me = owner.map(|o| o.unit);
-        place.retain(|s| s.owner.map(|o| o.unit) == me && me.is_some() || is_live(cx, s, horizon));
+        place.retain(|s| s.owner.map(|o| o.unit) == me && me.is_some() || is_live(view, s, horizon));
         let mut mine = place.iter().position(|s| me.is_some() && s.owner.map(|o| o.unit) == me);
         if let Some(i) = mine
             && access.cell.synchronizing
         {
-            restart(cx, access, &mut place[i]);
+            restart(access, &mut place[i]);
         }
         if place.len() > usize::from(mine.is_some()) {
             self.match_all(access, owner, &place, mine, found);
         }
         // Without any open unit, nothing can enclose this access.
         if mine.is_none() && (me.is_some() || horizon != u64::MAX) {
-            forget_oldest(&mut place, access.thread());
+            self.forgotten += u64::from(forget_oldest(&mut place, access.thread()));
             mine = Some(place.len());
             place.push(Summary {
                 owner,
@@ -314,13 +316,15 @@ impl Layer {
         }
         if known.len() < CONFLICTS {
             known.push(new);
+        } else {
+            self.conflicts_left_out += 1;
         }
     }
 
-    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
+    fn unit_end(&mut self, view: &View, unit: UnitId, index: u64) {
         let Some(first) = self.firsts.remove(&unit) else { return };
         self.open.remove(&(first, unit));
-        let ended = |u: UnitId| cx.state.units.info(u).end.is_some();
+        let ended = |u: UnitId| view.units.info(u).end.is_some_and(|end| end.index <= index);
         for key in self.partners.remove(&unit).unwrap_or_default() {
             let other = if key.0 == unit { key.1 } else { key.0 };
             if ended(other) {
@@ -330,19 +334,14 @@ impl Layer {
     }
 }
 
-fn is_live(cx: &Context<'_>, summary: &Summary, horizon: u64) -> bool {
+fn is_live(view: &View, summary: &Summary, horizon: u64) -> bool {
     match summary.owner {
-        Some(owner) => cx
-            .state
-            .units
-            .info(owner.unit)
-            .end
-            .is_none_or(|end| end.index > horizon),
+        Some(owner) => view.units.info(owner.unit).end.is_none_or(|end| end.index > horizon),
         None => summary.latest() > horizon,
     }
 }
 
-fn forget_oldest(place: &mut Vec<Summary>, thread: ThreadId) {
+fn forget_oldest(place: &mut Vec<Summary>, thread: ThreadId) -> bool {
     if place.iter().filter(|s| s.thread == thread).count() >= KEPT {
         let oldest = place
             .iter()
@@ -351,16 +350,18 @@ fn forget_oldest(place: &mut Vec<Summary>, thread: ThreadId) {
             .min_by_key(|(_, s)| s.latest());
         if let Some((i, _)) = oldest {
             place.remove(i);
+            return true;
         }
     }
+    false
 }
 
 /// A loop on a volatile or modelled location begins again, or a conditional update proves that nothing came between.
-fn restart(cx: &Context<'_>, access: &Access, mine: &mut Summary) {
+fn restart(access: &Access, mine: &mut Summary) {
     let again = access.point.kind == crate::raw::StepKind::Read
         && access.point.site != SiteId(0)
         && mine.last_read.is_some_and(|p| p.site == access.point.site);
-    let proven = access.writes() && is_conditional(cx.names, access.point.site);
+    let proven = access.cell.guard != Guard::None;
     if again || proven {
         mine.first_read = None;
         mine.last_read = None;
@@ -462,22 +463,34 @@ impl Analysis for Automata {
         }
     }
 
-    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+    fn access(&mut self, view: &View, access: &Access) {
         if access.cell.exempt {
             return;
         }
-        self.certain.access(cx, access, access.owners.certain, &mut self.found);
-        if cx.state.units.assumed_possible() {
-            self.any.access(cx, access, access.owners.any, &mut self.found);
+        self.certain
+            .access(view, access, access.owners.certain, &mut self.found);
+        if view.assumed_possible() {
+            self.any.access(view, access, access.owners.any, &mut self.found);
         }
     }
 
-    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
-        self.certain.unit_end(cx, unit);
-        self.any.unit_end(cx, unit);
+    fn unit_end(&mut self, view: &View, unit: UnitId, index: u64) {
+        self.certain.unit_end(view, unit, index);
+        self.any.unit_end(view, unit, index);
     }
 
     fn finish(&mut self, _: &Context<'_>) -> Vec<RawReport> {
         std::mem::take(&mut self.found.reports)
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        let forgotten = self.certain.forgotten + self.any.forgotten;
+        let conflicts = self.certain.conflicts_left_out + self.any.conflicts_left_out;
+        let units = format!("ended units of threads that had more than {KEPT} at a variable beside an open one");
+        let of_pairs = format!("conflicts of pairs of units that have more than {CONFLICTS}");
+        left_out(
+            "automata",
+            [(forgotten, units.as_str()), (conflicts, of_pairs.as_str())],
+        )
     }
 }

@@ -1,20 +1,22 @@
 //! One pass over one trace, for all analyses at once.
 //!
 //! The engine keeps, per thread, what several analyses need (locks held, call stack, units, clocks), each part only if
-//! some chosen analysis asks for it, and calls the analyses' handlers. What the context says during a handler is what
-//! holds *during* the event: an acquired lock is already in the lockset, a released one still is; a read of a volatile
+//! some chosen analysis asks for it, and hands the events over in batches ([`crate::batch`]) with what was known at each. That
+//! is what holds *during* the event: an acquired lock is already in the lockset, a released one still is; a read of a volatile
 //! location has already learnt from the write that it saw, a write has not yet told anyone.
 
-use crate::finding::UnitKind;
-use crate::focus::AtomicMethods;
+use crate::batch::{self, Batch, Target};
 use crate::locks::{Held, LocksetId, Locksets};
 use crate::order::{ClockId, Kept, Order};
 use crate::raw::{Point, RawReport, StepKind};
-use crate::sets::{Cell, CellKind, Cells};
+use crate::sets::{Cell, CellKind, Cells, Guard, guard_at};
 use crate::stacks::{StackFrame, StackId, Stacks};
-use crate::units::{Owner, Owners, UnitId, UnitSettings, Units, When};
+use crate::units::{Owners, UnitId, UnitSettings, UnitTable, Units, When};
 use ravel_trace::names::SiteKind;
-use ravel_trace::{Event, LocationId, Mode, Names, Op, Source, SourceError, ThreadId, Value};
+use ravel_trace::{Event, LocationId, Mode, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
+use std::sync::Mutex;
+
+pub use crate::batch::{Access, Happened, Step, View};
 
 /// What an analysis wants the engine to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,11 +25,11 @@ pub struct Needs {
     pub hard: bool,
     /// Clocks of the full order.
     pub full: bool,
-    /// Ids of past hard clocks ([`Access::clock`]) and [`Order::before_without`].
+    /// Ids of past hard clocks ([`Access::clock`], [`Happened::clock`]) and [`Order::before_without`].
     pub history: bool,
     /// The units of every access.
     pub units: bool,
-    /// The outermost unit even before its first access ([`Context::transaction`]).
+    /// The outermost unit even before its first access ([`Happened::transaction`]).
     pub transactions: bool,
 }
 
@@ -44,48 +46,10 @@ impl Needs {
     }
 }
 
-/// A read, write or update, with all that is known of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Access {
-    /// When, who, where, under which locks, by which calls.
-    pub point: Point,
-    /// The cell.
-    pub location: LocationId,
-    /// What is known of the cell.
-    pub cell: Cell,
-    /// The units that it belongs to.
-    pub owners: Owners,
-    /// What the thread knew of the hard order; only with [`Needs::history`].
-    pub clock: ClockId,
-    /// What was read or written.
-    pub value: Value,
-}
-
-impl Access {
-    /// Who.
-    #[inline]
-    pub fn thread(&self) -> ThreadId {
-        self.point.thread
-    }
-
-    /// Whether it changes the location.
-    #[inline]
-    pub fn writes(&self) -> bool {
-        self.point.kind.writes()
-    }
-
-    /// Whether it looks at the location.
-    #[inline]
-    pub fn reads(&self) -> bool {
-        self.point.kind.reads()
-    }
-}
-
 #[derive(Clone, Copy, Debug, Default)]
 struct ThreadState {
     locks: LocksetId,
     stack: StackId,
-    transaction: Option<Owner>,
 }
 
 /// What the engine keeps.
@@ -98,15 +62,14 @@ pub struct State {
     pub stacks: Stacks,
     /// Clocks.
     pub order: Order,
-    /// Units.
-    pub units: Units,
+    /// Units; complete at the end of the trace.
+    pub units: UnitTable,
     /// Locations.
     pub cells: Cells,
-    /// Methods proven atomic.
-    pub atomic: AtomicMethods,
+    open: Units,
 }
 
-/// What a handler sees.
+/// What an analysis sees when the trace has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The trace's tables.
@@ -115,50 +78,8 @@ pub struct Context<'a> {
     pub state: &'a State,
 }
 
-impl Context<'_> {
-    /// The locks a thread holds.
-    #[inline]
-    pub fn locks(&self, thread: ThreadId) -> LocksetId {
-        self.state
-            .threads
-            .get(thread.index())
-            .map_or(LocksetId::EMPTY, |t| t.locks)
-    }
-
-    /// A thread's call stack.
-    #[inline]
-    pub fn stack(&self, thread: ThreadId) -> StackId {
-        self.state.threads.get(thread.index()).map_or(StackId(0), |t| t.stack)
-    }
-
-    /// The outermost unit that a thread is in; only with [`Needs::transactions`].
-    #[inline]
-    pub fn transaction(&self, thread: ThreadId) -> Option<Owner> {
-        self.state.threads.get(thread.index()).and_then(|t| t.transaction)
-    }
-
-    /// Whether a unit is an execution of a method that is proven atomic.
-    pub fn is_proven(&self, owner: Owner) -> bool {
-        let method = self.state.units.info(owner.unit).method;
-        owner.kind == UnitKind::Method && method.is_some_and(|method| self.state.atomic.contains(method))
-    }
-
-    /// An event as a point.
-    pub fn point(&self, index: u64, event: &Event, kind: StepKind) -> Point {
-        Point {
-            index,
-            position: event.position,
-            thread: event.thread,
-            site: event.site,
-            locks: self.locks(event.thread),
-            stack: self.stack(event.thread),
-            kind,
-        }
-    }
-}
-
 /// An analysis: handlers of events, and reports at the end.
-pub trait Analysis {
+pub trait Analysis: Send {
     /// Its name, as `--analyses` takes it.
     fn name(&self) -> &'static str;
 
@@ -166,22 +87,49 @@ pub trait Analysis {
     fn needs(&self) -> Needs;
 
     /// A read, write or update.
-    fn access(&mut self, cx: &Context<'_>, access: &Access) {
-        let _ = (cx, access);
+    fn access(&mut self, view: &View, access: &Access) {
+        let _ = (view, access);
     }
 
     /// Any other event.
-    fn event(&mut self, cx: &Context<'_>, index: u64, event: &Event) {
-        let _ = (cx, index, event);
+    fn event(&mut self, view: &View, event: &Happened) {
+        let _ = (view, event);
     }
 
-    /// A unit that owned an access has ended, after the event that ended it.
-    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
-        let _ = (cx, unit);
+    /// A unit that owned an access has ended, by the event of this number.
+    fn unit_end(&mut self, view: &View, unit: UnitId, index: u64) {
+        let _ = (view, unit, index);
+    }
+
+    /// Goes through a batch, step by step.
+    fn batch(&mut self, view: &View) {
+        let mut index = 0;
+        for step in view.steps() {
+            match step {
+                Step::Access(access) => self.access(view, access),
+                Step::Event(event) => {
+                    index = event.index;
+                    self.event(view, event);
+                }
+                Step::UnitEnd(unit) => self.unit_end(view, *unit, index),
+            }
+        }
     }
 
     /// The trace has ended; every unit still open has been told to end.
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport>;
+
+    /// What was left out at a bound so far, each as a sentence for the user; empty if nothing was.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// What an analysis left out, as sentences: of each number that is not 0, with what it counts.
+pub(crate) fn left_out<'a>(analysis: &str, counts: impl IntoIterator<Item = (u64, &'a str)>) -> Vec<String> {
+    let some = counts.into_iter().filter(|(count, _)| *count > 0);
+    some.map(|(count, what)| format!("{analysis} left out {count} {what}"))
+        .collect()
 }
 
 /// What a pass gives.
@@ -189,6 +137,8 @@ pub trait Analysis {
 pub struct Outcome {
     /// Observations, analysis by analysis in the order given.
     pub reports: Vec<RawReport>,
+    /// What was left out at a bound, as sentences.
+    pub left_out: Vec<String>,
     /// The engine's tables, to give the reports names.
     pub state: State,
     /// How many events there were.
@@ -204,17 +154,126 @@ pub struct Engine<'a> {
     settings: &'a UnitSettings,
     analyses: Vec<Box<dyn Analysis>>,
     needs: Needs,
-    state: State,
-    ended: Vec<UnitId>,
-    index: u64,
+    threads: usize,
 }
 
 impl<'a> Engine<'a> {
-    /// An engine for these analyses.
+    /// An engine for these analyses, on one core.
     pub fn new(settings: &'a UnitSettings, analyses: Vec<Box<dyn Analysis>>) -> Self {
         let mut needs = analyses.iter().fold(Needs::default(), |n, a| n.and(a.needs()));
         needs.hard |= needs.history;
         needs.units |= needs.transactions;
+        Engine {
+            settings,
+            analyses,
+            needs,
+            threads: 1,
+        }
+    }
+
+    /// On so many cores. The outcome is the same on any number.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Reads a trace to its end. A source that fails ends the trace there; the reports on what was read remain.
+    pub fn run(mut self, source: &mut dyn Source) -> Outcome {
+        let mut pass = Pass::new(self.settings, self.needs);
+        let mut view = View::default();
+        pass.fill(source);
+        while !pass.batch.steps.is_empty() {
+            view.turn(&mut pass.batch, &pass.state.locksets);
+            if self.threads == 1 {
+                self.analyses.iter_mut().for_each(|analysis| analysis.batch(&view));
+                pass.fill(source);
+            } else {
+                self.share(&view, || pass.fill(source));
+            }
+        }
+        // The births and ends of the last, empty batch.
+        view.turn(&mut pass.batch, &pass.state.locksets);
+        let mut state = pass.state;
+        state.units = view.units;
+        let cx = Context {
+            names: source.names(),
+            state: &state,
+        };
+        let (reports, left_out) = self.finish(&cx);
+        Outcome {
+            reports,
+            left_out,
+            events: pass.index,
+            threads: state.threads.len() as u64,
+            state,
+            error: pass.error,
+        }
+    }
+
+    /// Gives a batch to all analyses, on all cores, while this thread first does something else.
+    fn share(&mut self, view: &View, meanwhile: impl FnOnce()) {
+        let waiting = Mutex::new(self.analyses.iter_mut());
+        let work = || {
+            let next = || waiting.lock().ok().and_then(|mut waiting| waiting.next());
+            while let Some(analysis) = next() {
+                analysis.batch(view);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads {
+                scope.spawn(work);
+            }
+            meanwhile();
+            work();
+        });
+    }
+
+    fn finish(&mut self, cx: &Context<'_>) -> (Vec<RawReport>, Vec<String>) {
+        let analyses = self.analyses.iter_mut();
+        let work = |analysis: &mut Box<dyn Analysis>| (analysis.finish(cx), analysis.left_out());
+        let done: Vec<(Vec<RawReport>, Vec<String>)> = if self.threads == 1 {
+            analyses.map(work).collect()
+        } else {
+            let mut done: Vec<Option<(Vec<RawReport>, Vec<String>)>> = Vec::new();
+            done.resize_with(analyses.len(), || None);
+            let waiting = Mutex::new(analyses.zip(&mut done));
+            std::thread::scope(|scope| {
+                for _ in 0..self.threads {
+                    scope.spawn(|| {
+                        let next = || waiting.lock().ok().and_then(|mut waiting| waiting.next());
+                        while let Some((analysis, slot)) = next() {
+                            *slot = Some(work(analysis));
+                        }
+                    });
+                }
+            });
+            done.into_iter().flatten().collect()
+        };
+        let (mut reports, mut left_out) = (Vec::new(), Vec::new());
+        for (mut some, mut words) in done {
+            reports.append(&mut some);
+            left_out.append(&mut words);
+        }
+        (reports, left_out)
+    }
+}
+
+/// The engine's own part of a pass: follows the threads and fills batches.
+struct Pass<'a> {
+    settings: &'a UnitSettings,
+    needs: Needs,
+    state: State,
+    ended: Vec<UnitId>,
+    index: u64,
+    batch: Batch,
+    guards: Vec<Option<Guard>>,
+    error: Option<SourceError>,
+    over: bool,
+}
+
+impl<'a> Pass<'a> {
+    fn new(settings: &'a UnitSettings, needs: Needs) -> Self {
         let kept = Kept {
             hard: needs.hard,
             full: needs.full,
@@ -222,59 +281,60 @@ impl<'a> Engine<'a> {
         };
         let state = State {
             order: Order::new(kept),
-            units: Units::new(settings),
+            open: Units::new(settings),
             ..State::default()
         };
-        Engine {
+        Pass {
             settings,
-            analyses,
             needs,
             state,
             ended: Vec::new(),
             index: 0,
+            batch: Batch::default(),
+            guards: Vec::new(),
+            error: None,
+            over: false,
         }
     }
 
-    /// Reads a trace to its end. A source that fails ends the trace there; the reports on what was read remain.
-    pub fn run(mut self, source: &mut dyn Source) -> Outcome {
-        let mut error = None;
-        loop {
+    /// Reads on until the batch is full; it stays empty when the trace is over.
+    fn fill(&mut self, source: &mut dyn Source) {
+        self.batch.clear();
+        self.take_snapshots();
+        while !self.over && self.batch.steps.len() < batch::EVENTS {
             match source.next_event() {
                 Ok(Some(event)) => self.step(source.names(), &event),
-                Ok(None) => break,
-                Err(e) => {
-                    error = Some(e);
-                    break;
+                end => {
+                    self.error = end.err();
+                    self.over = true;
+                    self.end_all();
                 }
             }
         }
-        let names = source.names();
-        for i in 0..self.state.threads.len() {
-            let at = When {
-                index: self.index,
-                position: u32::MAX,
-            };
-            if self.needs.units {
-                self.state.units.end(ThreadId::from(i), at, &mut self.ended);
-            }
+        self.take_snapshots();
+        std::mem::swap(&mut self.batch.born, &mut self.state.open.born);
+        std::mem::swap(&mut self.batch.ended, &mut self.state.open.ends);
+        self.batch.assumed_possible = self.state.open.assumed_possible();
+    }
+
+    /// The clocks' copies are made by the order, and belong to the batch.
+    fn take_snapshots(&mut self) {
+        std::mem::swap(&mut self.batch.hard, &mut self.state.order.hard_snapshots);
+        std::mem::swap(&mut self.batch.full, &mut self.state.order.full_snapshots);
+    }
+
+    fn end_all(&mut self) {
+        if !self.needs.units {
+            return;
         }
-        self.tell_ended(names);
-        let cx = Context {
-            names,
-            state: &self.state,
+        let at = When {
+            index: self.index,
+            position: u32::MAX,
         };
-        let mut reports = Vec::new();
-        for analysis in &mut self.analyses {
-            reports.append(&mut analysis.finish(&cx));
+        for i in 0..self.state.threads.len() {
+            self.state.open.end(ThreadId::from(i), at, &mut self.ended);
         }
-        let threads = self.state.threads.len() as u64;
-        Outcome {
-            reports,
-            state: self.state,
-            events: self.index,
-            threads,
-            error,
-        }
+        self.tell_ended();
     }
 
     #[inline]
@@ -299,11 +359,15 @@ impl<'a> Engine<'a> {
     fn grow(&mut self, thread: ThreadId) {
         self.state.threads.resize(thread.index() + 1, ThreadState::default());
         self.state.order.ensure(thread);
-        self.state.units.ensure(thread);
+        self.state.open.ensure(thread);
     }
 
     #[inline]
     fn access(&mut self, names: &Names, event: &Event, location: LocationId, kind: StepKind, value: Value) {
+        let guard = match kind {
+            StepKind::Read => Guard::None,
+            _ => self.guard(names, event.site),
+        };
         let state = &mut self.state;
         let thread = event.thread;
         let cell = state.cells.get(names, self.settings, location);
@@ -318,11 +382,11 @@ impl<'a> Engine<'a> {
             }
         }
         let owners = match self.needs.units {
-            true => state.units.owners(names, thread, &cell, event.site),
+            true => state.open.owners(names, thread, &cell, event.site),
             false => Owners::default(),
         };
-        let clock = state.order.clock_id(thread);
         let local = &state.threads[thread.index()];
+        let unguarded = cell.guarded_by_this && !guard_is_held(names, state, local, &cell);
         let point = Point {
             index: self.index,
             position: event.position,
@@ -332,60 +396,70 @@ impl<'a> Engine<'a> {
             stack: local.stack,
             kind,
         };
-        let access = Access {
+        let order = &mut state.order;
+        self.batch.steps.push(Step::Access(Access {
             point,
             location,
-            cell,
+            cell: Target {
+                set: cell.set,
+                kind: cell.kind,
+                synchronizing: cell.synchronizing,
+                exempt: cell.exempt,
+                race_free: cell.race_free,
+                guard,
+                unguarded,
+            },
             owners,
-            clock,
+            clock: order.clock_id(thread),
+            time: order.now(thread).time,
+            epoch: order.epoch(),
+            full_time: order.full_now(thread).time,
+            hard: order.hard_snapshot(thread),
+            full: order.full_snapshot(thread),
             value,
-        };
-        let cx = Context {
-            names,
-            state: &self.state,
-        };
-        for analysis in &mut self.analyses {
-            analysis.access(&cx, &access);
+        }));
+        if cell.synchronizing && kind.writes() && order.is_kept() {
+            order.write_location(thread, location);
         }
-        if cell.synchronizing && kind.writes() && self.state.order.is_kept() {
-            self.state.order.write_location(thread, location);
+    }
+
+    #[inline]
+    fn guard(&mut self, names: &Names, site: SiteId) -> Guard {
+        if self.guards.len() <= site.index() {
+            self.guards.resize(site.index() + 1, None);
         }
+        *self.guards[site.index()].get_or_insert_with(|| guard_at(names, site))
     }
 
     fn other(&mut self, names: &Names, event: &Event) {
         self.before(names, event);
-        if self.needs.transactions {
-            let transaction = self.state.units.transaction(event.thread);
-            self.state.threads[event.thread.index()].transaction = transaction;
-        }
-        let cx = Context {
-            names,
-            state: &self.state,
+        let locking = matches!(
+            event.op,
+            Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. } | Op::Resume { .. }
+        );
+        let transaction = match self.needs.transactions && locking {
+            true => self.state.open.transaction(event.thread),
+            false => None,
         };
-        for analysis in &mut self.analyses {
-            analysis.event(&cx, self.index, event);
-        }
+        let clock = match locking {
+            true => self.state.order.clock_id(event.thread),
+            false => ClockId::default(),
+        };
+        let local = &self.state.threads[event.thread.index()];
+        self.batch.steps.push(Step::Event(Happened {
+            index: self.index,
+            event: *event,
+            locks: local.locks,
+            stack: local.stack,
+            transaction,
+            clock,
+        }));
         self.after(names, event);
-        self.tell_ended(names);
-        if self.needs.transactions {
-            let transaction = self.state.units.transaction(event.thread);
-            self.state.threads[event.thread.index()].transaction = transaction;
-        }
+        self.tell_ended();
     }
 
-    fn tell_ended(&mut self, names: &Names) {
-        if self.ended.is_empty() {
-            return;
-        }
-        let cx = Context {
-            names,
-            state: &self.state,
-        };
-        for unit in self.ended.drain(..) {
-            for analysis in &mut self.analyses {
-                analysis.unit_end(&cx, unit);
-            }
-        }
+    fn tell_ended(&mut self) {
+        self.batch.steps.extend(self.ended.drain(..).map(Step::UnitEnd));
     }
 
     fn when(&self, event: &Event) -> When {
@@ -409,7 +483,7 @@ impl<'a> Engine<'a> {
                     state.order.acquire(thread, lock, mode);
                 }
                 if units {
-                    state.units.acquire(names, thread, lock, event.site, when);
+                    state.open.acquire(names, thread, lock, event.site, when);
                 }
             }
             Op::Resume { lock, notified } => {
@@ -430,7 +504,6 @@ impl<'a> Engine<'a> {
                 if order {
                     state.order.uses(thread, names.method(method).class);
                 }
-                state.atomic.enter(names, &self.settings.focus, method);
                 let local = &mut state.threads[thread.index()];
                 local.stack = state.stacks.push(
                     local.stack,
@@ -440,12 +513,10 @@ impl<'a> Engine<'a> {
                     },
                 );
                 if units {
-                    state
-                        .units
-                        .enter(names, self.settings, thread, method, event.site, when);
+                    state.open.enter(names, self.settings, thread, method, event.site, when);
                 }
             }
-            Op::UnitBegin if units => state.units.begin_declared(thread, event.site, when),
+            Op::UnitBegin if units => state.open.begin_declared(thread, event.site, when),
             _ => {}
         }
     }
@@ -464,7 +535,7 @@ impl<'a> Engine<'a> {
                     state.order.release(thread, lock, mode);
                 }
                 if units {
-                    state.units.release(names, thread, lock, when, &mut self.ended);
+                    state.open.release(names, thread, lock, when, &mut self.ended);
                 }
             }
             Op::Wait { lock } => {
@@ -488,21 +559,31 @@ impl<'a> Engine<'a> {
                 let local = &mut state.threads[thread.index()];
                 local.stack = left(&state.stacks, local.stack, method);
                 if units {
-                    state.units.exit(thread, method, when, &mut self.ended);
+                    state.open.exit(thread, method, when, &mut self.ended);
                 }
             }
-            Op::UnitEnd if units => state.units.end_declared(thread, when, &mut self.ended),
+            Op::UnitEnd if units => state.open.end_declared(thread, when, &mut self.ended),
             _ => {}
         }
         if !units {
             return;
         }
         if matches!(event.op, Op::End { .. }) {
-            state.units.end(thread, when, &mut self.ended);
+            state.open.end(thread, when, &mut self.ended);
         } else if splits(names, event) {
-            state.units.split(thread, when, &mut self.ended);
+            state.open.split(thread, when, &mut self.ended);
         }
     }
+}
+
+/// Whether a thread holds the lock of a cell's object, or is making the object.
+fn guard_is_held(names: &Names, state: &State, local: &ThreadState, cell: &Cell) -> bool {
+    let mut held = state.locksets.locks(local.locks).iter();
+    let mut frames = state.stacks.frames(local.stack);
+    held.any(|held| Some(names.lock(held.lock).object) == cell.object)
+        || frames
+            .next()
+            .is_some_and(|frame| names.method(frame.method).name == "<init>")
 }
 
 /// The stack after leaving a method, and all that was called by it and never left.

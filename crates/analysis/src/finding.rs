@@ -243,6 +243,9 @@ pub struct Report {
     pub program: String,
     /// What was analysed.
     pub summary: Summary,
+    /// What was left out of the analysis at one of its bounds, each as a sentence; absent if nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The bugs, worst first.
     pub findings: Vec<Finding>,
     /// What was recorded, one entry for each JVM; empty for what was found without a run.

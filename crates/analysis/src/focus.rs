@@ -54,30 +54,3 @@ impl Focus {
             .contains(&format!("{class}.{}{}", method.name, method.descriptor))
     }
 }
-
-/// The methods seen so far, each asked once.
-#[derive(Debug, Default)]
-pub struct AtomicMethods {
-    known: Vec<Option<bool>>,
-}
-
-impl AtomicMethods {
-    /// A method is entered.
-    pub fn enter(&mut self, names: &Names, focus: &Focus, method: MethodId) {
-        if focus.atomic.is_empty() {
-            return;
-        }
-        if self.known.len() <= method.index() {
-            self.known.resize(method.index() + 1, None);
-        }
-        let known = &mut self.known[method.index()];
-        if known.is_none() {
-            *known = Some(focus.is_atomic(names, method));
-        }
-    }
-
-    /// Whether a method that was entered is atomic in every execution.
-    pub fn contains(&self, method: MethodId) -> bool {
-        matches!(self.known.get(method.index()), Some(Some(true)))
-    }
-}

@@ -2,9 +2,11 @@
 
 pub mod analyse;
 pub mod automata;
+pub mod batch;
 pub mod blocks;
 pub mod describe;
 pub mod engine;
+pub(crate) mod exposure;
 pub mod finding;
 pub mod focus;
 pub mod generate;
@@ -18,12 +20,14 @@ pub mod raw;
 pub mod readable;
 pub mod reduction;
 pub mod registry;
+pub(crate) mod repeats;
 pub mod serializability;
 pub mod sets;
 pub mod stacks;
 pub mod timeline;
 pub mod transaction;
 pub mod units;
+pub(crate) mod window;
 
 #[cfg(test)]
 mod oracle;

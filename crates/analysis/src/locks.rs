@@ -35,11 +35,26 @@ fn signature(locks: &[Held]) -> u64 {
         .fold(0, |s, h| s | 1 << (h.lock.0.wrapping_mul(0x9E37_79B9) >> 26))
 }
 
+/// What each set is, as far as readers are concerned.
+#[derive(Debug)]
+pub struct LockTable {
+    sets: Vec<Box<[Held]>>,
+    signatures: Vec<u64>,
+}
+
+impl Default for LockTable {
+    fn default() -> Self {
+        LockTable {
+            sets: vec![Box::default()],
+            signatures: vec![0],
+        }
+    }
+}
+
 /// All sets seen so far.
 #[derive(Debug)]
 pub struct Locksets {
-    sets: Vec<Box<[Held]>>,
-    signatures: Vec<u64>,
+    table: LockTable,
     ids: FxHashMap<Box<[Held]>, LocksetId>,
     with: FxHashMap<(LocksetId, Held), LocksetId>,
     without: FxHashMap<(LocksetId, Held), LocksetId>,
@@ -50,8 +65,7 @@ impl Default for Locksets {
     fn default() -> Self {
         let empty: Box<[Held]> = Box::default();
         Locksets {
-            sets: vec![empty.clone()],
-            signatures: vec![0],
+            table: LockTable::default(),
             ids: FxHashMap::from_iter([(empty, LocksetId::EMPTY)]),
             with: FxHashMap::default(),
             without: FxHashMap::default(),
@@ -60,12 +74,16 @@ impl Default for Locksets {
     }
 }
 
-impl Locksets {
-    /// The locks of a set, in order of their ids.
-    pub fn locks(&self, set: LocksetId) -> &[Held] {
-        &self.sets[set.index()]
-    }
+impl std::ops::Deref for Locksets {
+    type Target = LockTable;
 
+    #[inline]
+    fn deref(&self) -> &LockTable {
+        &self.table
+    }
+}
+
+impl Locksets {
     /// The id of a set given in any order.
     pub fn intern(&mut self, mut locks: Vec<Held>) -> LocksetId {
         locks.sort_unstable();
@@ -74,9 +92,9 @@ impl Locksets {
         if let Some(&id) = self.ids.get(&locks) {
             return id;
         }
-        let id = LocksetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 sets of locks"));
-        self.signatures.push(signature(&locks));
-        self.sets.push(locks.clone());
+        let id = LocksetId(u32::try_from(self.table.sets.len()).expect("fewer than 2^32 sets of locks"));
+        self.table.signatures.push(signature(&locks));
+        self.table.sets.push(locks.clone());
         self.ids.insert(locks, id);
         id
     }
@@ -130,6 +148,21 @@ impl Locksets {
         let id = self.intern(locks);
         self.both.insert((a, b, weakest), id);
         id
+    }
+}
+
+impl LockTable {
+    /// The locks of a set, in order of their ids.
+    #[inline]
+    pub fn locks(&self, set: LocksetId) -> &[Held] {
+        &self.sets[set.index()]
+    }
+
+    /// Takes over what another table, of which this is a copy, has come to know since.
+    pub(crate) fn extend_from(&mut self, other: &LockTable) {
+        self.sets.extend_from_slice(&other.sets[self.sets.len()..]);
+        self.signatures
+            .extend_from_slice(&other.signatures[self.signatures.len()..]);
     }
 
     /// Whether two threads can hold these sets at the same time: no lock is in both, or only as a read lock.

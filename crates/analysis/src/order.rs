@@ -16,12 +16,23 @@
 //! A clock is a `Vec` indexed by thread and grows to the threads it has heard of. A time is a thread's count of its
 //! hard edges, in or out, so that accesses between two edges share a time and most accesses touch no clock at all.
 
+use crate::batch::{Snapshot, Snapshots};
 use ravel_trace::{ClassId, LocationId, LockId, Mode, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// Times of all threads, as one thread knows them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(PartialEq, Eq, Debug, Default)]
 pub struct Clock(Vec<u32>);
+
+impl Clone for Clock {
+    fn clone(&self) -> Self {
+        Clock(self.0.clone())
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.0.clone_from(&other.0);
+    }
+}
 
 impl Clock {
     /// The latest time of a thread that is known here.
@@ -171,7 +182,13 @@ pub struct Order {
     log_is_whole: bool,
     seen: FxHashMap<(ThreadId, LocationId), Moment>,
     history: Vec<Clocks>,
+    /// For each past clock, how many edges had been noted.
+    noted: Vec<u32>,
     current: Vec<Option<ClockId>>,
+    epoch: u32,
+    /// The clocks that the batch in the making refers to.
+    pub(crate) hard_snapshots: Snapshots,
+    pub(crate) full_snapshots: Snapshots,
 }
 
 impl Order {
@@ -237,6 +254,37 @@ impl Order {
         }
     }
 
+    /// What the thread knows now of the hard order, for the batch in the making.
+    #[inline]
+    pub(crate) fn hard_snapshot(&mut self, thread: ThreadId) -> Snapshot {
+        if !self.kept.hard {
+            return Snapshot::default();
+        }
+        self.hard_snapshots.take(thread, &self.threads[thread.index()].hard)
+    }
+
+    /// What the thread knows now of the full order, for the batch in the making.
+    #[inline]
+    pub(crate) fn full_snapshot(&mut self, thread: ThreadId) -> Snapshot {
+        if !self.kept.full {
+            return Snapshot::default();
+        }
+        self.full_snapshots.take(thread, &self.threads[thread.index()].full)
+    }
+
+    #[inline]
+    fn hard_changed(&mut self, thread: ThreadId) {
+        self.current[thread.index()] = None;
+        self.epoch = self.epoch.wrapping_add(1);
+        self.hard_snapshots.changed(thread);
+    }
+
+    /// How often a clock of the hard order has changed.
+    #[inline]
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
     /// The id of what the thread knows now; only with `history`.
     #[inline]
     pub fn clock_id(&mut self, thread: ThreadId) -> ClockId {
@@ -257,6 +305,7 @@ impl Order {
             bare: bare.clone(),
             full: Clock::default(),
         });
+        self.noted.push(u32::try_from(self.log.len()).unwrap_or(u32::MAX));
         self.current[thread.index()] = Some(id);
         id
     }
@@ -267,34 +316,43 @@ impl Order {
     }
 
     /// Whether an event of thread `a` with clock `at_a` comes before an event of thread `b` with clock `at_b`, by hard
-    /// order less the edges through `without`. For events of one thread, answers whether `a`'s time is not the later.
-    pub fn before_without(&self, a: (ThreadId, ClockId), b: (ThreadId, ClockId), without: &[LocationId]) -> bool {
+    /// order less the edges through `without`; and how many edges were looked
+    /// at, or `usize::MAX` if there were too many to know. For events of one thread, answers whether `a`'s time is not the later.
+    pub fn before_without(
+        &self,
+        a: (ThreadId, ClockId),
+        b: (ThreadId, ClockId),
+        without: &[LocationId],
+    ) -> (bool, usize) {
         let (ca, cb) = (self.past(a.1), self.past(b.1));
         let moment = Moment {
             thread: a.0,
             time: ca.hard.get(a.0),
         };
         if cb.bare.knows(moment) {
-            return true;
+            return (true, 0);
         }
         if !cb.hard.knows(moment) {
-            return false;
+            return (false, 0);
         }
         if !self.log_is_whole {
-            return false;
+            return (false, usize::MAX);
         }
-        let mut reached: FxHashMap<ThreadId, u32> = FxHashMap::default();
-        reached.insert(b.0, cb.hard.get(b.0));
-        for edge in self.log.iter().rev() {
+        // Edges on a way from one to the other were noted after the first clock was taken and before the second.
+        let (from, to) = (self.noted[a.1.0 as usize], self.noted[b.1.0 as usize]);
+        let log = &self.log[(from as usize).min(to as usize)..to as usize];
+        let mut reached = vec![0u32; self.threads.len()];
+        reached[b.0.index()] = cb.hard.get(b.0);
+        for edge in log.iter().rev() {
             if edge.via.is_some_and(|l| without.contains(&l)) {
                 continue;
             }
-            if reached.get(&edge.to.thread).is_some_and(|&time| time >= edge.to.time) {
-                let time = reached.entry(edge.from.thread).or_insert(0);
+            if reached[edge.to.thread.index()] >= edge.to.time {
+                let time = &mut reached[edge.from.thread.index()];
                 *time = (*time).max(edge.from.time);
             }
         }
-        reached.get(&a.0).is_some_and(|&time| time >= moment.time)
+        (reached[a.0.index()] >= moment.time, log.len())
     }
 
     fn stamp(&self, thread: ThreadId) -> Stamp {
@@ -313,11 +371,14 @@ impl Order {
             let time = clocks.hard.get(thread) + 1;
             clocks.hard.set(thread, time);
             clocks.bare.set(thread, time);
-            self.current[i] = None;
         }
         if self.kept.full {
             let time = clocks.full.get(thread) + 1;
             clocks.full.set(thread, time);
+            self.full_snapshots.changed(thread);
+        }
+        if self.kept.hard {
+            self.hard_changed(thread);
         }
     }
 
@@ -326,6 +387,7 @@ impl Order {
         // A location gathers all its writers in the full order, so knowing the last of them is not knowing all.
         if self.kept.full && (via.is_some() || !self.threads[i].full.knows(stamp.full_origin)) {
             self.threads[i].full.join(&stamp.clocks.full);
+            self.full_snapshots.changed(thread);
         }
         if !self.kept.hard || self.threads[i].bare.knows(stamp.origin) {
             return;
@@ -348,6 +410,7 @@ impl Order {
     fn learn(&mut self, thread: ThreadId, clocks: &Clocks, origins: &[Moment], via: Option<LocationId>) {
         let i = thread.index();
         if self.threads[i].join(clocks, via.is_some()) || via.is_none() {
+            self.hard_snapshots.changed(thread);
             self.note(thread, origins, via);
         }
     }
@@ -358,7 +421,7 @@ impl Order {
         let time = self.threads[i].hard.get(thread) + 1;
         self.threads[i].hard.set(thread, time);
         self.threads[i].bare.set(thread, time);
-        self.current[i] = None;
+        self.hard_changed(thread);
         if !self.kept.history {
             return;
         }
@@ -465,6 +528,7 @@ impl Order {
         };
         if self.kept.full {
             self.threads[thread.index()].full.join(&gathered.clocks.full);
+            self.full_snapshots.changed(thread);
         }
         if self.kept.hard {
             self.learn(thread, &gathered.clocks, &gathered.origins, None);
@@ -551,6 +615,7 @@ impl Order {
         if mode == Mode::Exclusive {
             full.join(&clocks.shared);
         }
+        self.full_snapshots.changed(thread);
     }
 
     /// A lock is given up.
@@ -569,5 +634,6 @@ impl Order {
         }
         let time = full.get(thread) + 1;
         full.set(thread, time);
+        self.full_snapshots.changed(thread);
     }
 }

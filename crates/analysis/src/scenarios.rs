@@ -634,6 +634,30 @@ fn a_counter_marked_not_atomic_ok() {
 }
 
 #[test]
+fn a_declared_guard_is_held_to_at_once_bad() {
+    let unguarded = "
+        t1             | t2
+        acq Stock
+        r Stock.items @1
+        rel Stock
+                       | r Stock.items @2
+    ";
+    let guarded = unguarded.replace("| r Stock.items @2", "| acq Stock\n | r Stock.items @2\n | rel Stock");
+    let lockset = |text: &str, annotation: &str| {
+        let mut trace = parse(text);
+        for field in &mut trace.names_mut().fields {
+            field.annotations.push(annotation.to_owned());
+        }
+        let reports = reports_of(&mut trace, &["lockset"], &UnitSettings::default());
+        reports.iter().map(|r| r.rule).collect::<Vec<_>>()
+    };
+    let this = "GuardedBy(\"this\")";
+    assert_eq!(lockset(unguarded, this), [Rule::LockDiscipline]);
+    assert_eq!(lockset(&guarded, this), []);
+    assert_eq!(lockset(unguarded, "GuardedBy(\"mutex\")"), [], "nobody writes it");
+}
+
+#[test]
 fn the_user_s_atomic_sets_and_units_count() {
     // Two objects that belong together only because the user says so.
     let text = "

@@ -25,15 +25,18 @@
 //! conflict and per successor told. Space: per location the last write and the reads since; per unsettled unit one
 //! clock.
 
-use crate::engine::{Access, Analysis, Context, Needs};
+use crate::engine::{Access, Analysis, Context, Needs, View, left_out};
 use crate::finding::{Evidence, Rule, UnitKind};
 use crate::raw::{Point, RawReport, RawStep, StepKind};
-use crate::sets::{CellKind, is_conditional};
+use crate::sets::{CellKind, Guard};
 use crate::units::{Owner, UnitId};
 use ravel_trace::{FieldId, LocationId, MethodId, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+
+mod graph;
+
+use graph::{Graph, NodeId};
 
 /// Conflicts of a cycle that a report shows.
 pub const LONGEST: usize = 16;
@@ -49,47 +52,6 @@ const SEARCHED: usize = 10_000;
 
 /// Units of the same code for which a cycle is looked for.
 const SHOWN: u32 = 64;
-
-/// A unit in a graph: which thread's, and the how manieth there.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct NodeId {
-    lane: u32,
-    number: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Edge {
-    to: NodeId,
-    /// The two accesses and their location; none for program order.
-    because: Option<(Point, Point, LocationId)>,
-}
-
-#[derive(Debug)]
-struct Node {
-    owner: Option<Owner>,
-    /// Per lane, one more than the number of the latest unit that comes before, itself included.
-    clock: SmallVec<[u32; 8]>,
-    successors: SmallVec<[Edge; 2]>,
-    ended: bool,
-    on_cycle: bool,
-}
-
-/// One thread's units that are not settled.
-#[derive(Debug)]
-struct Lane {
-    thread: ThreadId,
-    /// Number of the first node.
-    base: u32,
-    nodes: VecDeque<Node>,
-}
-
-/// The conflict graph of one projection.
-#[derive(Debug, Default)]
-struct Graph {
-    lanes: Vec<Lane>,
-    /// Units ended since the last settling.
-    ends: u32,
-}
 
 /// An access remembered of a location.
 #[derive(Clone, Copy, Debug)]
@@ -128,238 +90,6 @@ impl Place {
     }
 }
 
-fn learn(mine: &mut SmallVec<[u32; 8]>, theirs: &[u32]) -> bool {
-    if mine.len() < theirs.len() {
-        mine.resize(theirs.len(), 0);
-    }
-    let mut changed = false;
-    for (m, t) in mine.iter_mut().zip(theirs) {
-        if *t > *m {
-            *m = *t;
-            changed = true;
-        }
-    }
-    changed
-}
-
-fn at(clock: &[u32], lane: u32) -> u32 {
-    clock.get(lane as usize).copied().unwrap_or(0)
-}
-
-impl Graph {
-    #[inline]
-    fn lane(&mut self, thread: ThreadId) -> u32 {
-        // Dense threads make the lane's number the thread's, in the graph of the whole heap.
-        if let Some(lane) = self.lanes.get(thread.index())
-            && lane.thread == thread
-        {
-            return thread.0;
-        }
-        self.lane_slowly(thread)
-    }
-
-    fn lane_slowly(&mut self, thread: ThreadId) -> u32 {
-        let known = self.lanes.iter().position(|l| l.thread == thread);
-        let lane = known.unwrap_or_else(|| {
-            self.lanes.push(Lane {
-                thread,
-                base: 0,
-                nodes: VecDeque::new(),
-            });
-            self.lanes.len() - 1
-        });
-        lane as u32
-    }
-
-    fn node(&self, id: NodeId) -> Option<&Node> {
-        let lane = &self.lanes[id.lane as usize];
-        lane.nodes.get(id.number.checked_sub(lane.base)? as usize)
-    }
-
-    fn node_mut(&mut self, id: NodeId) -> Option<&mut Node> {
-        let lane = &mut self.lanes[id.lane as usize];
-        lane.nodes.get_mut(id.number.checked_sub(lane.base)? as usize)
-    }
-
-    /// The node of the access in hand: the unit's, or a new one.
-    fn current(&mut self, thread: ThreadId, owner: Option<Owner>) -> NodeId {
-        let lane_id = self.lane(thread);
-        let lane = &mut self.lanes[lane_id as usize];
-        if let (Some(last), Some(owner)) = (lane.nodes.back(), owner)
-            && !last.ended
-            && last.owner.is_some_and(|o| o.unit == owner.unit)
-        {
-            return NodeId {
-                lane: lane_id,
-                number: lane.base + lane.nodes.len() as u32 - 1,
-            };
-        }
-        let number = lane.base + lane.nodes.len() as u32;
-        let id = NodeId { lane: lane_id, number };
-        let mut clock: SmallVec<[u32; 8]> = SmallVec::new();
-        if let Some(previous) = lane.nodes.back_mut() {
-            // Another unit of the thread on this set is over for this set, even if its stretch is not.
-            previous.ended = true;
-            clock.clone_from(&previous.clock);
-            previous.successors.push(Edge { to: id, because: None });
-        }
-        if clock.len() <= lane_id as usize {
-            clock.resize(lane_id as usize + 1, 0);
-        }
-        clock[lane_id as usize] = number + 1;
-        let ended = owner.is_none();
-        let long = lane.nodes.len() >= UNSETTLED;
-        lane.nodes.push_back(Node {
-            owner,
-            clock,
-            successors: SmallVec::new(),
-            ended,
-            on_cycle: false,
-        });
-        if long {
-            self.shorten(lane_id);
-        }
-        id
-    }
-
-    /// Forgets the oldest units of a thread beside which another's has stayed open for long.
-    fn shorten(&mut self, lane: u32) {
-        self.settle();
-        let lane = &mut self.lanes[lane as usize];
-        while lane.nodes.len() > UNSETTLED / 2 && lane.nodes.front().is_some_and(|n| n.ended) {
-            lane.nodes.pop_front();
-            lane.base += 1;
-        }
-    }
-
-    /// What a thread does from now on is a new node, whatever its unit.
-    fn cut(&mut self, thread: ThreadId) {
-        let lane = self.lane(thread);
-        if let Some(node) = self.lanes[lane as usize].nodes.back_mut() {
-            node.ended = true;
-        }
-    }
-
-    #[inline]
-    fn is_settled(&self, id: NodeId) -> bool {
-        id.number < self.lanes[id.lane as usize].base
-    }
-
-    /// Adds a conflict; tells which nodes are thereby found to be on a cycle.
-    fn conflict(&mut self, from: NodeId, to: NodeId, because: (Point, Point, LocationId), cyclic: &mut Vec<NodeId>) {
-        let Some(target) = self.node(to) else { return };
-        if at(&target.clock, from.lane) > from.number {
-            return;
-        }
-        if let Some(source) = self.node_mut(from) {
-            source.successors.push(Edge {
-                to,
-                because: Some(because),
-            });
-        }
-        let clock = self.node(from).map(|n| n.clock.clone()).unwrap_or_default();
-        let mut changed = Vec::new();
-        self.tell(&clock, to, &mut changed, cyclic);
-        while let Some(id) = changed.pop() {
-            let Some(node) = self.node(id) else { continue };
-            let (clock, edges) = (node.clock.clone(), node.successors.clone());
-            for edge in edges {
-                self.tell(&clock, edge.to, &mut changed, cyclic);
-            }
-        }
-    }
-
-    /// Passes a clock on to a successor. One that comes before whoever tells it is on a cycle.
-    fn tell(&mut self, clock: &[u32], to: NodeId, changed: &mut Vec<NodeId>, cyclic: &mut Vec<NodeId>) {
-        let reaches = at(clock, to.lane) > to.number;
-        let Some(next) = self.node_mut(to) else { return };
-        if reaches && !next.on_cycle {
-            next.on_cycle = true;
-            cyclic.push(to);
-        }
-        if learn(&mut next.clock, clock) {
-            changed.push(to);
-        }
-    }
-
-    /// The unit of a thread ends, if it is the one at hand.
-    fn end(&mut self, thread: ThreadId, unit: UnitId) {
-        // A thread without a lane has touched nothing yet, and gets its lane in its turn.
-        if let Some(lane) = self.lanes.iter_mut().find(|l| l.thread == thread)
-            && let Some(node) = lane.nodes.back_mut()
-            && node.owner.is_some_and(|o| o.unit == unit)
-        {
-            node.ended = true;
-        }
-        self.ends += 1;
-        // Settling looks at every lane from every lane: not at every end.
-        if self.ends as usize >= self.lanes.len() {
-            self.ends = 0;
-            self.settle();
-        }
-    }
-
-    /// Drops the nodes that no open unit comes before.
-    fn settle(&mut self) {
-        let open: SmallVec<[(usize, u32); 8]> = self
-            .lanes
-            .iter()
-            .enumerate()
-            .filter(|(_, l)| l.nodes.back().is_some_and(|n| !n.ended))
-            .map(|(i, l)| (i, l.base + l.nodes.len() as u32 - 1))
-            .collect();
-        for lane in &mut self.lanes {
-            while let Some(node) = lane.nodes.front() {
-                let reached = open.iter().any(|(i, n)| node.clock.get(*i).is_some_and(|c| c > n));
-                if !node.ended || reached {
-                    break;
-                }
-                lane.nodes.pop_front();
-                lane.base += 1;
-            }
-        }
-    }
-
-    /// A shortest cycle through a node, as conflicts.
-    fn cycle(&self, start: NodeId) -> Vec<(Edge, NodeId)> {
-        let mut came: FxHashMap<NodeId, (NodeId, Edge)> = FxHashMap::default();
-        let mut queue = VecDeque::from([start]);
-        while let Some(id) = queue.pop_front() {
-            let Some(node) = self.node(id) else { continue };
-            for edge in &node.successors {
-                if came.len() > SEARCHED {
-                    return Vec::new();
-                }
-                if edge.to == start {
-                    return Self::path(&came, start, id, *edge);
-                }
-                came.entry(edge.to).or_insert_with(|| {
-                    queue.push_back(edge.to);
-                    (id, *edge)
-                });
-            }
-        }
-        Vec::new()
-    }
-
-    fn path(
-        came: &FxHashMap<NodeId, (NodeId, Edge)>,
-        start: NodeId,
-        last: NodeId,
-        closing: Edge,
-    ) -> Vec<(Edge, NodeId)> {
-        let mut path = vec![(closing, last)];
-        let mut at = last;
-        while at != start {
-            let Some((from, edge)) = came.get(&at) else { break };
-            path.push((*edge, *from));
-            at = *from;
-        }
-        path.reverse();
-        path
-    }
-}
-
 /// One projection of the trace: the whole heap, or every atomic set for itself.
 #[derive(Debug)]
 struct Projection {
@@ -384,7 +114,7 @@ impl Projection {
     }
 
     #[inline]
-    fn access(&mut self, cx: &Context<'_>, access: &Access, owner: Option<Owner>, found: &mut Found) {
+    fn access(&mut self, view: &View, access: &Access, owner: Option<Owner>, found: &mut Found) {
         let index = if self.whole { 0 } else { access.cell.set.0 as usize };
         if self.graphs.len() <= index {
             self.graphs.resize_with(index + 1, || None);
@@ -403,7 +133,7 @@ impl Projection {
         }
         if let Some(owner) = owner
             && access.cell.synchronizing
-            && begins_again(cx, access, self.polled.entry(owner.unit).or_default())
+            && begins_again(access, self.polled.entry(owner.unit).or_default())
         {
             graph.cut(thread);
         }
@@ -441,12 +171,12 @@ impl Projection {
             place.read(graph, past);
         }
         for id in cyclic {
-            found.report(cx, graph, id, self.whole);
+            found.report(view, graph, id, self.whole);
         }
     }
 
-    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
-        let thread = cx.state.units.info(unit).thread;
+    fn unit_end(&mut self, view: &View, unit: UnitId) {
+        let thread = view.units.info(unit).thread;
         self.polled.remove(&unit);
         if self.whole {
             if let Some(Some(graph)) = self.graphs.first_mut() {
@@ -464,13 +194,13 @@ impl Projection {
 
 /// Whether a loop on a volatile or modelled location begins again, or a conditional update proves that nothing came
 /// between: what the unit did before is another step.
-fn begins_again(cx: &Context<'_>, access: &Access, polled: &mut SmallVec<[(LocationId, SiteId); 2]>) -> bool {
+fn begins_again(access: &Access, polled: &mut SmallVec<[(LocationId, SiteId); 2]>) -> bool {
     let here = (access.location, access.point.site);
     if access.point.site == SiteId(0) {
         return false;
     }
     if access.point.kind != StepKind::Read {
-        return is_conditional(cx.names, access.point.site);
+        return access.cell.guard != Guard::None;
     }
     let again = polled.contains(&here);
     if !again && polled.len() < POLLED {
@@ -485,27 +215,32 @@ type Code = (bool, Option<MethodId>, SiteId, UnitKind);
 #[derive(Debug, Default)]
 struct Found {
     tried: FxHashMap<Code, u32>,
-    keys: FxHashSet<(Code, Option<FieldId>, SiteId)>,
-    reports: Vec<RawReport>,
+    keys: FxHashSet<(Code, LocationId, SiteId)>,
+    /// With what tells them apart, but for the location of which only the field does.
+    reports: Vec<((Code, LocationId, SiteId), RawReport)>,
+    not_searched: u64,
+    not_found: u64,
 }
 
 impl Found {
-    fn report(&mut self, cx: &Context<'_>, graph: &Graph, id: NodeId, whole: bool) {
+    fn report(&mut self, view: &View, graph: &Graph, id: NodeId, whole: bool) {
         let Some(owner) = graph.node(id).and_then(|n| n.owner) else {
             return;
         };
-        let info = cx.state.units.info(owner.unit);
+        let info = view.units.info(owner.unit);
         let code = (whole, info.method, info.site, owner.kind);
         let tried = self.tried.entry(code).or_default();
         *tried += 1;
         if *tried > SHOWN {
+            self.not_searched += 1;
             return;
         }
         let cycle = graph.cycle(id);
+        self.not_found += u64::from(cycle.is_empty());
         let Some((into, _, location)) = cycle.iter().rev().find_map(|(e, _)| e.because) else {
             return;
         };
-        if !self.keys.insert((code, cx.names.field_of(location), into.site)) {
+        if !self.keys.insert((code, location, into.site)) {
             return;
         }
         let mut steps: Vec<RawStep> = Vec::new();
@@ -534,14 +269,16 @@ impl Found {
             (false, 0 | 1) => Rule::Atomicity,
             (false, _) => Rule::AtomicSet,
         };
-        self.reports.push(RawReport {
+        let key = (code, location, into.site);
+        let report = RawReport {
             analysis: "serializability",
             rule,
             evidence: Evidence::Witnessed,
             pattern: String::new(),
             steps,
             observed: true,
-        });
+        };
+        self.reports.push((key, report));
     }
 }
 
@@ -577,28 +314,45 @@ impl Analysis for Serializability {
         }
     }
 
-    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+    fn access(&mut self, view: &View, access: &Access) {
         if access.cell.exempt {
             return;
         }
-        self.whole.access(cx, access, access.owners.whole, &mut self.found);
+        self.whole.access(view, access, access.owners.whole, &mut self.found);
         // All variables of an imported trace are one set: the whole heap again.
         if access.cell.kind == CellKind::Imported {
             return;
         }
-        self.certain.access(cx, access, access.owners.certain, &mut self.found);
-        if cx.state.units.assumed_possible() {
-            self.any.access(cx, access, access.owners.any, &mut self.found);
+        self.certain
+            .access(view, access, access.owners.certain, &mut self.found);
+        if view.assumed_possible() {
+            self.any.access(view, access, access.owners.any, &mut self.found);
         }
     }
 
-    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
-        self.whole.unit_end(cx, unit);
-        self.certain.unit_end(cx, unit);
-        self.any.unit_end(cx, unit);
+    fn unit_end(&mut self, view: &View, unit: UnitId, _: u64) {
+        self.whole.unit_end(view, unit);
+        self.certain.unit_end(view, unit);
+        self.any.unit_end(view, unit);
     }
 
-    fn finish(&mut self, _: &Context<'_>) -> Vec<RawReport> {
-        std::mem::take(&mut self.found.reports)
+    fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
+        let mut known: FxHashSet<(Code, Option<FieldId>, SiteId)> = FxHashSet::default();
+        let mut reports = std::mem::take(&mut self.found.reports);
+        reports.retain(|((code, location, site), _)| known.insert((*code, cx.names.field_of(*location), *site)));
+        reports.into_iter().map(|(_, report)| report).collect()
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        let graphs = [&self.whole, &self.certain, &self.any].map(|projection| projection.graphs.iter().flatten());
+        let forgotten = graphs.into_iter().flatten().map(|graph| graph.forgotten).sum();
+        let unsettled = format!("ended units of threads that had more than {UNSETTLED} beside an open one");
+        let shown = format!("units on a cycle whose code was shown {SHOWN} times");
+        let counts = [
+            (forgotten, unsettled.as_str()),
+            (self.found.not_searched, shown.as_str()),
+            (self.found.not_found, "units on a cycle that was too large to be shown"),
+        ];
+        left_out("serializability", counts)
     }
 }

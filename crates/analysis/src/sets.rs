@@ -57,6 +57,9 @@ pub struct Cell {
     pub object: Option<ObjectId>,
     /// Proven to be free of races.
     pub race_free: bool,
+    /// Marked `@GuardedBy("this")`: to be accessed under its object's own lock. Other guards are named by fields, and what object
+    /// a field refers to is not recorded.
+    pub guarded_by_this: bool,
 }
 
 /// The cells of all locations seen so far.
@@ -129,6 +132,10 @@ impl Cells {
                     .iter()
                     .any(|p| matches_pattern(p, &field_name(names, f)))
         });
+        let guarded_by_this = field.is_some_and(|f| {
+            let guard = annotation_value(&names.field(f).annotations, "GuardedBy");
+            guard.is_some_and(|guard| guard == "this" || guard.ends_with(".this"))
+        });
         let cell = Cell {
             set,
             class,
@@ -137,6 +144,7 @@ impl Cells {
             exempt,
             object,
             race_free: field.is_some_and(|field| settings.focus.is_race_free(names, field)),
+            guarded_by_this,
         };
         if self.cells.len() <= location.index() {
             self.cells.resize(location.index() + 1, None);
@@ -235,13 +243,31 @@ fn readable_array(descriptor: &str) -> String {
     format!("{name}{}", "[]".repeat(depth.max(1)))
 }
 
-/// Whether an update at this site takes place only if the location still has the value expected: it fails rather
-/// than lose another thread's write.
-pub fn is_conditional(names: &Names, site: SiteId) -> bool {
+/// On what a write depends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guard {
+    /// On nothing.
+    None,
+    /// Takes place only if the location is in a state expected: it fails rather than lose another thread's write.
+    Expected,
+    /// Takes place only if the location still has the value that the caller names.
+    Compared,
+}
+
+/// On what the writes at a site depend.
+pub fn guard_at(names: &Names, site: SiteId) -> Guard {
     let Some(SiteKind::Call(call)) = names.sites.get(site.index()).map(|s| &s.what) else {
-        return false;
+        return Guard::None;
     };
     let method = call.rsplit('.').next().unwrap_or("");
     let method = method.split('(').next().unwrap_or("");
-    method.contains("ompareAnd") || matches!(method, "putIfAbsent" | "replace" | "computeIfAbsent" | "attemptMark")
+    if method.starts_with("compareAnd") || method.starts_with("weakCompareAnd") {
+        Guard::Compared
+    } else if method.contains("ompareAnd")
+        || matches!(method, "putIfAbsent" | "replace" | "computeIfAbsent" | "attemptMark")
+    {
+        Guard::Expected
+    } else {
+        Guard::None
+    }
 }

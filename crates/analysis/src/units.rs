@@ -105,6 +105,44 @@ pub struct UnitInfo {
     pub begin: When,
     /// Last event; none while it is open.
     pub end: Option<When>,
+    /// Whether it is an execution of a method that is proven atomic.
+    proven: bool,
+}
+
+/// What is known of all units that own an access.
+#[derive(Debug, Default)]
+pub struct UnitTable {
+    infos: Vec<UnitInfo>,
+}
+
+impl UnitTable {
+    /// What is known of a unit.
+    #[inline]
+    pub fn info(&self, unit: UnitId) -> &UnitInfo {
+        &self.infos[unit.index()]
+    }
+
+    /// Whether a unit is an execution of a method that is proven atomic.
+    pub fn is_proven(&self, owner: Owner) -> bool {
+        owner.kind == UnitKind::Method && self.info(owner.unit).proven
+    }
+
+    /// How many units own an access.
+    pub fn len(&self) -> usize {
+        self.infos.len()
+    }
+
+    /// Whether no unit owns an access.
+    pub fn is_empty(&self) -> bool {
+        self.infos.is_empty()
+    }
+
+    pub(crate) fn take_in(&mut self, born: &[UnitInfo], ended: &[(UnitId, When)]) {
+        self.infos.extend_from_slice(born);
+        for &(unit, end) in ended {
+            self.infos[unit.index()].end = Some(end);
+        }
+    }
 }
 
 /// A unit and what makes it one for the access in hand.
@@ -140,6 +178,7 @@ struct MethodTraits {
     is_static: bool,
     constructor: bool,
     synchronized: bool,
+    proven: bool,
 }
 
 #[derive(Debug)]
@@ -199,7 +238,10 @@ enum Slot {
 #[derive(Debug, Default)]
 pub struct Units {
     threads: Vec<ThreadUnits>,
-    units: Vec<UnitInfo>,
+    next: u32,
+    /// What has happened to units since the engine last asked.
+    pub(crate) born: Vec<UnitInfo>,
+    pub(crate) ends: Vec<(UnitId, When)>,
     methods: Vec<Option<MethodTraits>>,
     class_ids: FxHashMap<String, ClassId>,
     related: FxHashMap<(ClassId, ClassId), bool>,
@@ -221,22 +263,6 @@ impl Units {
             declared: has(UnitKind::Declared),
             ..Units::default()
         }
-    }
-
-    /// What is known of a unit.
-    #[inline]
-    pub fn info(&self, unit: UnitId) -> &UnitInfo {
-        &self.units[unit.index()]
-    }
-
-    /// How many units own an access so far.
-    pub fn len(&self) -> usize {
-        self.units.len()
-    }
-
-    /// Whether no unit owns an access yet.
-    pub fn is_empty(&self) -> bool {
-        self.units.is_empty()
     }
 
     /// Whether any unit of an assumed kind is possible: without activations there is none.
@@ -285,6 +311,7 @@ impl Units {
             is_static: method.flags & flags::STATIC != 0,
             constructor,
             synchronized: method.flags & flags::SYNCHRONIZED != 0,
+            proven: settings.focus.is_atomic(names, id),
         };
         if self.methods.len() <= id.index() {
             self.methods.resize(id.index() + 1, None);
@@ -334,15 +361,15 @@ impl Units {
         units.cache.clear();
         while units.frames.len() > depth {
             if let Some(unit) = units.frames.pop().and_then(|f| f.unit) {
-                Self::close(&mut self.units, &mut units.open, unit, end, ended);
+                Self::close(&mut self.ends, &mut units.open, unit, end, ended);
             }
         }
     }
 
-    fn close(infos: &mut [UnitInfo], open: &mut Vec<UnitId>, unit: UnitId, end: When, ended: &mut Vec<UnitId>) {
+    fn close(ends: &mut Vec<(UnitId, When)>, open: &mut Vec<UnitId>, unit: UnitId, end: When, ended: &mut Vec<UnitId>) {
         if let Some(i) = open.iter().rposition(|u| *u == unit) {
             open.remove(i);
-            infos[unit.index()].end = Some(end);
+            ends.push((unit, end));
             ended.push(unit);
         }
     }
@@ -390,7 +417,7 @@ impl Units {
         let units = &mut self.threads[thread.index()];
         if let Some(i) = units.sections.iter().rposition(|s| s.lock == lock) {
             if let Some(unit) = units.sections[i].unit.take() {
-                Self::close(&mut self.units, &mut units.open, unit, end, ended);
+                Self::close(&mut self.ends, &mut units.open, unit, end, ended);
             }
             if units.sections[i].members.is_empty() {
                 units.sections.remove(i);
@@ -424,7 +451,7 @@ impl Units {
     pub(crate) fn end_declared(&mut self, thread: ThreadId, end: When, ended: &mut Vec<UnitId>) {
         let units = &mut self.threads[thread.index()];
         if let Some(unit) = units.declared.pop().and_then(|d| d.unit) {
-            Self::close(&mut self.units, &mut units.open, unit, end, ended);
+            Self::close(&mut self.ends, &mut units.open, unit, end, ended);
         }
     }
 
@@ -444,7 +471,7 @@ impl Units {
             declared.begin = at;
         }
         while let Some(&unit) = units.open.last() {
-            Self::close(&mut self.units, &mut units.open, unit, at, ended);
+            Self::close(&mut self.ends, &mut units.open, unit, at, ended);
         }
     }
 
@@ -705,13 +732,18 @@ impl Units {
         if let Some(unit) = existing {
             return unit;
         }
-        let unit = UnitId(u32::try_from(self.units.len()).expect("fewer than 2^32 units"));
-        self.units.push(UnitInfo {
+        let unit = UnitId(self.next);
+        self.next = self.next.checked_add(1).expect("fewer than 2^32 units");
+        self.born.push(UnitInfo {
             thread,
             method,
             site,
             begin,
             end: None,
+            proven: match slot {
+                Slot::Frame(i) => units.frames[i].traits.proven,
+                _ => false,
+            },
         });
         units.open.push(unit);
         match slot {

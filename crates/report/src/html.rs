@@ -254,6 +254,7 @@ mod tests {
             version: 1,
             program: "p </script><script>alert(1)</script> @data@".to_owned(),
             summary: ravel_analysis::finding::Summary::default(),
+            warnings: Vec::new(),
             findings: Vec::new(),
             recordings: Vec::new(),
         };

@@ -85,6 +85,7 @@ pub fn render(report: &Report, format: Format, options: &Options<'_>) -> String 
         version: report.version,
         program: report.program.clone(),
         summary: report.summary,
+        warnings: report.warnings.clone(),
         findings: report.findings.iter().map(words::told).collect(),
         recordings: report.recordings.clone(),
     };

@@ -25,6 +25,9 @@ pub const STRIDE_BOUND: usize = 300_000;
 /// A step of one of the transactions: (transaction, step).
 pub type StepRef = (usize, usize);
 
+/// Whether one step must come before another, by hard order or as steps of one thread.
+pub type Order<'a> = dyn Fn(StepRef, StepRef) -> bool + 'a;
+
 /// What is known about a set of transactions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
@@ -51,14 +54,14 @@ pub struct PairViolation {
 }
 
 /// All violations of two transactions (isAtomic-2Trans); none if they are of one thread.
-pub fn check_pair(transactions: &[Transaction], a: usize, b: usize, order: &ForkOrder) -> Vec<PairViolation> {
+pub fn check_pair(transactions: &[Transaction], a: usize, b: usize, order: &Order<'_>) -> Vec<PairViolation> {
     let (first, second) = (&transactions[a], &transactions[b]);
     if first.thread == second.thread {
         return Vec::new();
     }
     let pair = Pair::new(first, second, |side, i, j| match side {
-        Side::First => order.before((a, i), (b, j)),
-        Side::Second => order.before((b, i), (a, j)),
+        Side::First => order((a, i), (b, j)),
+        Side::Second => order((b, i), (a, j)),
     });
     let place = |steps: &[(Side, usize)]| {
         steps
@@ -83,6 +86,11 @@ pub fn check_pair(transactions: &[Transaction], a: usize, b: usize, order: &Fork
 
 /// Whether a set of transactions is atomic (isAtomicTrans).
 pub fn check(transactions: &[Transaction], order: &ForkOrder) -> Verdict {
+    check_under(transactions, &|a, b| order.before(a, b), STRIDE_BOUND)
+}
+
+/// The same under any order, with at most so many strides per group.
+pub fn check_under(transactions: &[Transaction], order: &Order<'_>, bound: usize) -> Verdict {
     for a in 0..transactions.len() {
         for b in a + 1..transactions.len() {
             if let Some(violation) = check_pair(transactions, a, b, order).into_iter().next() {
@@ -95,7 +103,7 @@ pub fn check(transactions: &[Transaction], order: &ForkOrder) -> Verdict {
     }
     let mut unknown = false;
     for group in groups(transactions, order) {
-        match Enumeration::new(transactions, &group, order).run() {
+        match Enumeration::new(transactions, &group, order, bound).run() {
             Verdict::Atomic => {}
             Verdict::Unknown => unknown = true,
             violation => return violation,
@@ -106,7 +114,7 @@ pub fn check(transactions: &[Transaction], order: &ForkOrder) -> Verdict {
 
 /// Sets of transactions connected by variables that one of them writes, or by hard order between transactions that have
 /// such variables; those of a single thread are left out.
-fn groups(transactions: &[Transaction], order: &ForkOrder) -> Vec<Vec<usize>> {
+fn groups(transactions: &[Transaction], order: &Order<'_>) -> Vec<Vec<usize>> {
     let shared = shared_locations(transactions);
     let mut parent: Vec<usize> = (0..transactions.len()).collect();
     fn root(parent: &mut [usize], mut at: usize) -> usize {
@@ -138,7 +146,7 @@ fn groups(transactions: &[Transaction], order: &ForkOrder) -> Vec<Vec<usize>> {
     // A serial order must keep hard order, so transactions that it connects are one problem.
     for &a in &concerned {
         for &b in &concerned {
-            if a != b && order.before((a, 0), (b, transactions[b].steps.len().saturating_sub(1))) {
+            if a != b && order((a, 0), (b, transactions[b].steps.len().saturating_sub(1))) {
                 let (x, y) = (root(&mut parent, a), root(&mut parent, b));
                 parent[x] = y;
             }
@@ -183,7 +191,8 @@ struct Stride {
 
 struct Enumeration<'a> {
     transactions: &'a [Transaction],
-    order: &'a ForkOrder,
+    order: &'a Order<'a>,
+    bound: usize,
     /// Per thread, what it does.
     threads: Vec<Vec<Stride>>,
     /// The transactions of the group, in program order per thread.
@@ -200,7 +209,7 @@ struct State {
 }
 
 impl<'a> Enumeration<'a> {
-    fn new(transactions: &'a [Transaction], group: &[usize], order: &'a ForkOrder) -> Self {
+    fn new(transactions: &'a [Transaction], group: &[usize], order: &'a Order<'a>, bound: usize) -> Self {
         let shared = shared_locations(transactions);
         let mut by_thread: std::collections::BTreeMap<u32, Vec<Stride>> = Default::default();
         for &index in group {
@@ -208,7 +217,7 @@ impl<'a> Enumeration<'a> {
             strides.extend(cut(index, &transactions[index], &shared));
         }
         let last = |index: usize| transactions[index].steps.len().saturating_sub(1);
-        let precedes = |a: usize, b: usize| a != b && order.before((a, 0), (b, last(b)));
+        let precedes = |a: usize, b: usize| a != b && order((a, 0), (b, last(b)));
         let earlier = group
             .iter()
             .map(|&b| (0..group.len()).filter(|&a| precedes(group[a], b)).collect())
@@ -217,6 +226,7 @@ impl<'a> Enumeration<'a> {
         Enumeration {
             transactions,
             order,
+            bound,
             threads,
             group: group.to_vec(),
             earlier,
@@ -227,13 +237,19 @@ impl<'a> Enumeration<'a> {
     fn run(mut self) -> Verdict {
         let mut state = State {
             next: vec![0; self.threads.len()],
-            held: vec![Held::default(); self.threads.len()],
+            held: self.threads.iter().map(|strides| self.entry(strides)).collect(),
             trace: Vec::new(),
         };
         match self.extend(&mut state) {
             Some(verdict) => verdict,
             None => Verdict::Atomic,
         }
+    }
+
+    /// What a thread holds when its first transaction begins.
+    fn entry(&self, strides: &[Stride]) -> Held {
+        let first = strides.first().map(|stride| &self.transactions[stride.transaction]);
+        first.map(|transaction| transaction.entry.clone()).unwrap_or_default()
     }
 
     /// Tries every next stride; some verdict ends the search.
@@ -258,7 +274,7 @@ impl<'a> Enumeration<'a> {
                 continue;
             };
             self.tried += 1;
-            if self.tried > STRIDE_BOUND {
+            if self.tried > self.bound {
                 return Some(Verdict::Unknown);
             }
             let Some(held) = self.enabled(state, thread, stride) else {
@@ -301,10 +317,7 @@ impl<'a> Enumeration<'a> {
         let waits = |other: usize, strides: &[Stride]| {
             let mut pending = strides[state.next[other]..].iter();
             let last = stride.steps.end.saturating_sub(1);
-            pending.any(|p| {
-                self.order
-                    .before((p.transaction, p.steps.start), (stride.transaction, last))
-            })
+            pending.any(|p| (self.order)((p.transaction, p.steps.start), (stride.transaction, last)))
         };
         let blocked = self
             .threads

@@ -3,20 +3,20 @@
 //!
 //! The algorithms of Wang and Stoller, *Run-Time Analysis for Atomicity* (RV 2003), section 5, one file for each step:
 //! [`feasibility`] (5.1), [`one`] (5.2), [`two`] (5.3), [`general`] (5.4), and [`goodlock`] for lock-order cycles. Each
-//! file's header says what it promises and costs. [`units`] and [`nesting`] apply them to a whole trace, and [`Blocks`] is the
+//! file's header says what it promises and costs. [`units`], [`sets`] and [`nesting`] apply them to a whole trace, and [`Blocks`] is the
 //! analysis that runs both.
 
+mod compare;
 pub mod feasibility;
 pub mod general;
 pub mod goodlock;
 pub mod nesting;
 pub mod one;
+pub(crate) mod sets;
 pub mod two;
 pub mod units;
 
-use ravel_trace::Event;
-
-use crate::engine::{Access, Analysis, Context, Needs};
+use crate::engine::{Access, Analysis, Context, Happened, Needs, View};
 use crate::raw::RawReport;
 use crate::units::UnitId;
 
@@ -25,6 +25,7 @@ use crate::units::UnitId;
 pub struct Blocks {
     units: units::Units,
     nestings: nesting::Nestings,
+    bounded: bool,
 }
 
 impl Analysis for Blocks {
@@ -42,22 +43,35 @@ impl Analysis for Blocks {
         }
     }
 
-    fn access(&mut self, cx: &Context<'_>, access: &Access) {
-        self.units.access(cx, access);
+    fn access(&mut self, view: &View, access: &Access) {
+        self.units.access(view, access);
     }
 
-    fn event(&mut self, cx: &Context<'_>, index: u64, event: &Event) {
-        self.units.event(cx, event);
-        self.nestings.event(cx, index, event);
+    fn event(&mut self, _: &View, event: &Happened) {
+        self.units.event(event);
+        self.nestings.event(event);
     }
 
-    fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
-        self.units.unit_end(cx, unit);
+    fn unit_end(&mut self, view: &View, unit: UnitId, _: u64) {
+        self.units.unit_end(view, unit);
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
-        let mut reports = std::mem::take(&mut self.units).finish(cx);
-        reports.extend(std::mem::take(&mut self.nestings).finish());
+        let mut reports = self.units.finish(cx);
+        let (cycles, all) = std::mem::take(&mut self.nestings).finish(cx);
+        reports.extend(cycles);
+        self.bounded = !all;
         reports
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        let mut words = self.units.left_out();
+        if self.bounded {
+            let steps = goodlock::STEP_BOUND;
+            words.push(format!(
+                "blocks left out lock-order cycles that take more than {steps} steps to find"
+            ));
+        }
+        words
     }
 }

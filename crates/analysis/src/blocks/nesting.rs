@@ -3,14 +3,14 @@
 //! **Bounds.** Of equal nestings (same thread, locks, gates and places) the first and the latest moment are kept: what hard
 //! order keeps apart in both is taken as kept apart.
 
-use ravel_trace::{Event, LockId, Mode, Op, ThreadId};
+use ravel_trace::{LockId, Mode, Op, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::goodlock::{self, Nesting};
-use crate::engine::Context;
+use crate::engine::{Context, Happened};
 use crate::finding::{Evidence, Rule};
 use crate::locks::LocksetId;
-use crate::order::{Clock, Moment};
+use crate::order::{ClockId, Moment};
 use crate::raw::{Point, RawReport, RawStep, StepKind};
 use crate::transaction;
 
@@ -18,8 +18,7 @@ use crate::transaction;
 #[derive(Clone, Copy, Debug)]
 struct At {
     point: Point,
-    moment: Moment,
-    clock: usize,
+    clock: ClockId,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,20 +41,19 @@ struct Key {
 #[derive(Default)]
 pub struct Nestings {
     held: Vec<Vec<Hold>>,
-    /// The clock kept last, per thread, with the thread's time then.
-    recent: Vec<Option<(u32, usize)>>,
-    clocks: Vec<Clock>,
     known: FxHashMap<Key, usize>,
     found: Vec<(Nesting<At>, Option<Nesting<At>>)>,
 }
 
 impl Nestings {
     /// Takes an event in.
-    pub fn event(&mut self, cx: &Context<'_>, index: u64, event: &Event) {
-        match event.op {
-            Op::Acquire { lock, mode } => self.acquire(cx, index, event, lock, mode),
-            Op::Resume { lock, .. } => self.acquire(cx, index, event, lock, Mode::Exclusive),
-            Op::Release { lock, .. } | Op::Wait { lock } => self.thread(event.thread).retain(|hold| hold.lock != lock),
+    pub fn event(&mut self, event: &Happened) {
+        match event.op() {
+            Op::Acquire { lock, mode } => self.acquire(event, lock, mode),
+            Op::Resume { lock, .. } => self.acquire(event, lock, Mode::Exclusive),
+            Op::Release { lock, .. } | Op::Wait { lock } => {
+                self.thread(event.event.thread).retain(|hold| hold.lock != lock)
+            }
             _ => {}
         }
     }
@@ -63,41 +61,25 @@ impl Nestings {
     fn thread(&mut self, thread: ThreadId) -> &mut Vec<Hold> {
         if self.held.len() <= thread.index() {
             self.held.resize_with(thread.index() + 1, Vec::new);
-            self.recent.resize(thread.index() + 1, None);
         }
         &mut self.held[thread.index()]
     }
 
-    fn now(&mut self, cx: &Context<'_>, index: u64, event: &Event) -> At {
-        let order = &cx.state.order;
-        let moment = order.now(event.thread);
-        let recent = &mut self.recent[event.thread.index()];
-        let clock = match *recent {
-            Some((time, clock)) if time == moment.time => clock,
-            _ => {
-                self.clocks.push(order.of(event.thread).hard.clone());
-                *recent = Some((moment.time, self.clocks.len() - 1));
-                self.clocks.len() - 1
-            }
+    fn acquire(&mut self, event: &Happened, lock: LockId, mode: Mode) {
+        let thread = event.event.thread;
+        self.thread(thread);
+        let at = At {
+            point: event.point(StepKind::Acquire),
+            clock: event.clock,
         };
-        At {
-            point: cx.point(index, event, StepKind::Acquire),
-            moment,
-            clock,
-        }
-    }
-
-    fn acquire(&mut self, cx: &Context<'_>, index: u64, event: &Event, lock: LockId, mode: Mode) {
-        self.thread(event.thread);
-        let at = self.now(cx, index, event);
-        let held = std::mem::take(&mut self.held[event.thread.index()]);
+        let held = std::mem::take(&mut self.held[thread.index()]);
         if !held.is_empty() {
             let mut gates = transaction::Held::default();
             held.iter().for_each(|hold| gates.acquire(hold.lock, hold.mode, 0));
             held.iter().for_each(|hold| self.add(hold, lock, mode, at, &gates));
         }
-        self.held[event.thread.index()] = held;
-        self.held[event.thread.index()].push(Hold { lock, mode, at });
+        self.held[thread.index()] = held;
+        self.held[thread.index()].push(Hold { lock, mode, at });
     }
 
     fn add(&mut self, hold: &Hold, taken: LockId, taken_mode: Mode, at: At, gates: &transaction::Held) {
@@ -136,20 +118,22 @@ impl Nestings {
     }
 
     /// The cycles, as reports: first what every thread takes and keeps, then what each waits for.
-    pub fn finish(self) -> Vec<RawReport> {
-        let clocks = self.clocks;
+    /// Whether they are all says the second part of the answer.
+    pub fn finish(self, cx: &Context<'_>) -> (Vec<RawReport>, bool) {
+        let order = &cx.state.order;
         let nestings: Vec<Nesting<At>> = self
             .found
             .into_iter()
             .flat_map(|(first, latest)| std::iter::once(first).chain(latest))
             .collect();
-        let apart = |a: &Nesting<At>, b: &Nesting<At>| clocks[b.hold_at.clock].knows(a.take_at.moment);
-        goodlock::cycles(&nestings, apart)
-            .found
-            .iter()
-            .map(Vec::as_slice)
-            .map(report)
-            .collect()
+        let moment = |at: &At| Moment {
+            thread: at.point.thread,
+            time: order.past(at.clock).hard.get(at.point.thread),
+        };
+        let apart = |a: &Nesting<At>, b: &Nesting<At>| order.past(b.hold_at.clock).hard.knows(moment(&a.take_at));
+        let cycles = goodlock::cycles(&nestings, apart);
+        let reports = cycles.found.iter().map(Vec::as_slice).map(report).collect();
+        (reports, !cycles.bounded)
     }
 }
 

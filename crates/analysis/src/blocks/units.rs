@@ -1,47 +1,58 @@
 //! Blocks of a whole trace: every unit's blocks, equal ones made one, compared in pairs of threads.
 //!
 //! A unit here is a transaction on everything that it touches (the outermost section, method or declared unit), as in the
-//! paper. Its steps are kept until it is known which locations lie open to other threads while some unit runs
-//! ([`crate::patterns`] has the argument); blocks are taken of those only, and equal ones (in thread, location, kinds, flags
-//! and locks) are one. Comparison is by [`feasibility`] on the
+//! paper. Whether another thread can touch a location while some unit runs is often known only after that unit has ended,
+//! so units wait in a [window](crate::window); blocks are taken of those that touch a location which lies open in some
+//! unit ([`crate::exposure`] has the argument), and equal ones (in thread, location, kinds, flags
+//! and locks) are one. Comparison is by [`feasibility`](super::feasibility) on the
 //! lock steps of the two units, so it is exact for the two even where they may deadlock; then hard order must allow it.
 //!
-//! **Bounds**, each a possible miss: [`STEPS`] steps of a unit, [`KEPT`] steps in all, after which units that do not lie open
-//! so far are let go, [`ENDS`] of its uninitialised reads and final writes paired,
-//! [`TWO_BLOCKS`] different 2-blocks; of equal blocks the first and the latest moment. The general algorithm (sets of three
-//! and more units) is not applied to whole traces.
+//! **Bounds**, each a possible miss and counted: [`STEPS`] steps of a unit, [`WINDOW`] steps of units in which nothing lies open
+//! so far, [`KEPT`] steps of others, [`OF_CODE`] different units of one thread and piece of code for each open location, [`ENDS`] of a unit's
+//! uninitialised reads and final writes paired, [`CLASSES`] different blocks at one place, [`TWO_BLOCKS`] different
+//! 2-blocks and [`OF_PLACES`] of one thread at the same places; of equal blocks the first and the latest moment.
 
-use ravel_trace::{Event, LocationId, Mode, Op, SiteId, ThreadId};
+use ravel_trace::{LocationId, MethodId, Mode, Op, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
 
-use super::feasibility::{Pair, Side};
-use super::{one, two};
-use crate::engine::{Access as Seen, Context};
-use crate::finding::{Evidence, Rule, UnitKind};
-use crate::locks::LocksetId;
-use crate::order::{ClockId, Moment};
-use crate::patterns::exposure::Exposure;
-use crate::raw::{Point, RawReport, RawStep};
+use super::compare::{Class, Found, Instance, guarded};
+use super::{one, sets, two};
+use crate::engine::{self, Access as Seen, Context, Happened, View};
+use crate::exposure::{Exposure, LET_GO, TOO_MANY_WAYS, Way};
+use crate::finding::UnitKind;
+use crate::locks::{LockTable, LocksetId};
+use crate::order::ClockId;
+use crate::raw::{Point, RawReport};
 use crate::transaction::{Access, Action, Held, Kind, Step, Transaction};
 use crate::units::{Owner, UnitId};
+use crate::window::{Shapes, Window};
 
 /// How many steps of one unit are looked at.
 pub const STEPS: usize = 512;
 /// How many uninitialised reads and final writes of one unit are paired with each other.
 pub const ENDS: usize = 64;
-/// How many steps of ended units are kept whatever they are.
+/// How many steps of units wait.
+pub const WINDOW: usize = 1 << 17;
+/// How many steps of units that matter are kept.
 pub const KEPT: usize = 1 << 20;
+/// How many different units of one thread and piece of code are kept for each location that lies open.
+pub const OF_CODE: u32 = 8;
+/// How many different blocks are compared at one place.
+pub const CLASSES: usize = 256;
 /// How many different 2-blocks are kept.
-pub const TWO_BLOCKS: usize = 1 << 18;
+pub const TWO_BLOCKS: usize = 1 << 16;
+/// How many different 2-blocks of one thread at the same two places in code are kept.
+pub const OF_PLACES: u32 = 16;
 
-struct Open {
-    owner: Owner,
-    transaction: Transaction,
+pub(crate) struct Open {
+    pub(super) owner: Owner,
+    code: Code,
+    pub(super) transaction: Transaction,
     /// For each step that is an access, the event.
-    events: Vec<Option<(Point, ClockId)>>,
+    pub(super) events: Vec<Option<(Point, ClockId)>>,
     /// An execution of a method that is proven atomic.
     proven: bool,
 }
@@ -64,7 +75,18 @@ impl Open {
         first.map(|first: Held| first.still_held(&last)).unwrap_or_default()
     }
 
-    fn accesses(&self) -> impl Iterator<Item = (LocationId, bool)> {
+    /// Whether no lock is given up between the first access and the last.
+    fn keeps_all(&self) -> bool {
+        let is_access = |step: &Step| matches!(step.action, Action::Read(_) | Action::Write(_));
+        let steps = &self.transaction.steps;
+        let first = steps.iter().position(is_access).unwrap_or(0);
+        let last = steps.iter().rposition(is_access).unwrap_or(0);
+        !steps[first..=last.max(first)]
+            .iter()
+            .any(|step| matches!(step.action, Action::Release(..)))
+    }
+
+    pub(super) fn accesses(&self) -> impl Iterator<Item = (LocationId, bool)> {
         self.transaction.steps.iter().filter_map(|step| match step.action {
             Action::Read(location) => Some((location, false)),
             Action::Write(location) => Some((location, true)),
@@ -73,10 +95,15 @@ impl Open {
     }
 
     /// The locations that other threads can touch while the unit runs.
-    fn open(&self, cx: &Context<'_>, exposure: &Exposure<()>) -> SmallVec<[LocationId; 8]> {
+    fn open(&self, sets: &LockTable, exposure: &Exposure<()>) -> SmallVec<[LocationId; 8]> {
+        // If no lock is given up between, all is guarded that is guarded at each access.
+        let keeps_all = self.keeps_all();
+        if keeps_all && !self.accesses().any(|(location, _)| exposure.is_unguarded(location)) {
+            return SmallVec::new();
+        }
         let throughout = self.throughout();
         let lets_in = |locks: LocksetId| {
-            !cx.state.locksets.locks(locks).iter().any(|theirs| {
+            !sets.locks(locks).iter().any(|theirs| {
                 let shared = theirs.mode == Mode::Shared;
                 let mut mine = throughout.holds().iter().filter(|mine| mine.lock == theirs.lock);
                 mine.any(|mine| !(shared && mine.mode == Mode::Shared))
@@ -108,33 +135,6 @@ impl Open {
     }
 }
 
-/// One occurrence of a block.
-#[derive(Clone)]
-struct Instance {
-    owner: Owner,
-    events: SmallVec<[(Point, ClockId); 2]>,
-    /// The lock steps of the unit.
-    locks: Rc<Transaction>,
-    /// For each event, how many lock steps come before it.
-    after: SmallVec<[usize; 2]>,
-}
-
-struct Class {
-    thread: ThreadId,
-    /// Nothing can come between its accesses.
-    proven: bool,
-    accesses: SmallVec<[Access; 2]>,
-    throughout: Held,
-    first: Instance,
-    latest: Option<Instance>,
-}
-
-impl Class {
-    fn moments(&self) -> impl Iterator<Item = &Instance> {
-        std::iter::once(&self.first).chain(&self.latest)
-    }
-}
-
 type End = (Kind, bool, bool, Held);
 type Key = (
     SmallVec<[LocationId; 2]>,
@@ -144,14 +144,38 @@ type Key = (
     Held,
 );
 
-/// Collects the blocks of units while a trace goes by.
+/// The thread, the method and the place that a unit is made of.
+type Code = (ThreadId, Option<MethodId>, SiteId);
+
+/// What was left out at each bound.
 #[derive(Default)]
+struct LeftOut {
+    steps: u64,
+    kept: u64,
+    of_code: u64,
+    ends: u64,
+    classes: u64,
+    two_blocks: u64,
+    of_places: u64,
+    sets: u64,
+    unknown: u64,
+}
+
+/// Collects the blocks of units while a trace goes by.
 pub struct Units {
-    open: FxHashMap<UnitId, Open>,
+    /// The open unit of each thread.
+    open: Vec<Option<Open>>,
+    spare: Vec<Open>,
     exposure: Exposure<()>,
-    shapes: FxHashSet<u64>,
+    shapes: Shapes,
+    window: Window<Open>,
+    /// Those that were still waiting when the trace ended.
+    last: Vec<Open>,
     ended: Vec<Open>,
+    /// Those of them that touch what lies open, with the steps that matter.
+    concerned: Vec<Open>,
     kept: usize,
+    of_code: FxHashMap<(Code, LocationId), u32>,
     held: FxHashMap<ThreadId, Held>,
     steps: u64,
     known: FxHashMap<Key, usize>,
@@ -159,27 +183,54 @@ pub struct Units {
     at: FxHashMap<SmallVec<[LocationId; 2]>, Vec<usize>>,
     classes: Vec<Class>,
     two_blocks: usize,
+    of_places: FxHashMap<(ThreadId, SmallVec<[SiteId; 2]>), u32>,
+    left_out: LeftOut,
+}
+
+impl Default for Units {
+    fn default() -> Self {
+        Units {
+            open: Vec::new(),
+            spare: Vec::new(),
+            exposure: Exposure::default(),
+            shapes: Shapes::default(),
+            window: Window::new(WINDOW),
+            last: Vec::new(),
+            ended: Vec::new(),
+            concerned: Vec::new(),
+            kept: 0,
+            of_code: FxHashMap::default(),
+            held: FxHashMap::default(),
+            steps: 0,
+            known: FxHashMap::default(),
+            at: FxHashMap::default(),
+            classes: Vec::new(),
+            two_blocks: 0,
+            of_places: FxHashMap::default(),
+            left_out: LeftOut::default(),
+        }
+    }
 }
 
 impl Units {
     /// Takes an access in.
-    pub fn access(&mut self, cx: &Context<'_>, access: &Seen) {
+    pub fn access(&mut self, view: &View, access: &Seen) {
         if access.cell.exempt {
             return;
         }
         let point = access.point;
-        self.exposure.note(
-            access.location,
-            point.thread,
-            point.kind,
-            point.locks,
-            &cx.state.locksets,
-        );
+        let way = Way {
+            location: access.location,
+            thread: point.thread,
+            kind: point.kind,
+            locks: point.locks,
+            site: SiteId(0),
+            clock: ClockId(0),
+            epoch: 0,
+        };
+        self.exposure.note(&way, &view.locksets);
         let Some(owner) = access.owners.whole else { return };
         let open = self.open(owner, access.point.thread);
-        if open.transaction.steps.len() >= STEPS {
-            return;
-        }
         let (reads, writes) = (access.reads(), access.writes());
         let actions = [
             reads.then_some(Action::Read(access.location)),
@@ -195,6 +246,10 @@ impl Units {
         if repeated {
             return;
         }
+        if steps.len() >= STEPS {
+            self.left_out.steps += 1;
+            return;
+        }
         for action in actions.into_iter().flatten() {
             open.transaction.steps.push(Step {
                 action,
@@ -205,24 +260,39 @@ impl Units {
     }
 
     fn open(&mut self, owner: Owner, thread: ThreadId) -> &mut Open {
-        let held = &self.held;
-        self.open.entry(owner.unit).or_insert_with(|| {
+        if self.open.len() <= thread.index() {
+            self.open.resize_with(thread.index() + 1, || None);
+        }
+        let slot = &mut self.open[thread.index()];
+        if slot.as_ref().is_some_and(|open| open.owner.unit != owner.unit) {
+            *slot = None;
+        }
+        let (held, spare) = (&self.held, &mut self.spare);
+        slot.get_or_insert_with(|| {
             let entry = held.get(&thread).cloned().unwrap_or_default();
-            Open {
+            let mut open = spare.pop().unwrap_or_else(|| Open {
                 owner,
+                code: (thread, None, SiteId(0)),
                 transaction: Transaction {
                     thread,
                     steps: Vec::new(),
-                    entry,
+                    entry: Held::default(),
                 },
                 events: Vec::new(),
                 proven: false,
-            }
+            });
+            open.owner = owner;
+            open.transaction.thread = thread;
+            open.transaction.entry = entry;
+            open.transaction.steps.clear();
+            open.events.clear();
+            open
         })
     }
 
     /// Takes a lock operation in.
-    pub fn event(&mut self, cx: &Context<'_>, event: &Event) {
+    pub fn event(&mut self, happened: &Happened) {
+        let event = &happened.event;
         let action = match event.op {
             Op::Acquire { lock, mode } => Action::Acquire(lock, mode),
             Op::Resume { lock, .. } => Action::Acquire(lock, Mode::Exclusive),
@@ -232,7 +302,7 @@ impl Units {
         };
         self.steps += 1;
         let origin = self.steps;
-        if let Some(owner) = cx.transaction(event.thread) {
+        if let Some(owner) = happened.transaction {
             let open = self.open(owner, event.thread);
             if open.transaction.steps.len() < STEPS {
                 open.transaction.steps.push(Step {
@@ -240,6 +310,8 @@ impl Units {
                     origin: u64::MAX / 2 + origin,
                 });
                 open.events.push(None);
+            } else {
+                self.left_out.steps += 1;
             }
         }
         let held = self.held.entry(event.thread).or_default();
@@ -251,28 +323,119 @@ impl Units {
     }
 
     /// A unit has ended.
-    pub fn unit_end(&mut self, cx: &Context<'_>, unit: UnitId) {
-        let Some(mut open) = self.open.remove(&unit) else {
+    pub fn unit_end(&mut self, view: &View, unit: UnitId) {
+        let info = view.units.info(unit);
+        let Some(mut open) = self
+            .open
+            .get_mut(info.thread.index())
+            .and_then(|slot| slot.take_if(|open| open.owner.unit == unit))
+        else {
             return;
         };
-        open.proven = cx.is_proven(open.owner);
-        let accesses = open.events.iter().any(Option::is_some);
-        // For a while units stay of which some location is still one thread's.
-        let new = || open.accesses().any(|(at, _)| !self.exposure.is_shared(at));
-        let wanted = self.kept < KEPT || !open.open(cx, &self.exposure).is_empty() || (self.kept < 4 * KEPT && new());
-        if accesses && wanted && self.shapes.insert(open.shape()) {
-            self.kept += open.events.len();
-            self.ended.push(open);
+        open.code = (info.thread, info.method, info.site);
+        open.proven = view.units.is_proven(open.owner);
+        if !open.events.iter().any(Option::is_some) || !self.shapes.is_new(open.shape()) {
+            self.spare.push(open);
+            return;
         }
+        for location in open.open(&view.locksets, &self.exposure) {
+            self.exposure.open_up(location);
+        }
+        let steps = open.events.len();
+        self.window.push(open, steps);
+        while let Some(oldest) = self.window.overflow() {
+            self.leave(&view.locksets, oldest);
+        }
+    }
+
+    /// A unit leaves the window: it is kept if it touches what lies open in some unit.
+    fn leave(&mut self, sets: &LockTable, unit: Open) {
+        let own = unit.open(sets, &self.exposure);
+        own.iter().for_each(|location| self.exposure.open_up(*location));
+        let opened: SmallVec<[LocationId; 16]> = unit
+            .accesses()
+            .map(|(location, _)| location)
+            .filter(|location| self.exposure.was_opened(*location))
+            .collect();
+        if opened.is_empty() {
+            unit.accesses().for_each(|(location, _)| self.exposure.let_go(location));
+            self.spare.push(unit);
+            return;
+        }
+        let known = |location| self.of_code.get(&(unit.code, location)).copied().unwrap_or(0);
+        if opened.iter().all(|&location| known(location) >= OF_CODE) {
+            self.left_out.of_code += 1;
+        } else if self.kept >= KEPT {
+            self.left_out.kept += 1;
+        } else {
+            for location in opened {
+                *self.of_code.entry((unit.code, location)).or_default() += 1;
+            }
+            self.kept += unit.events.len();
+            self.ended.push(unit);
+            return;
+        }
+        self.spare.push(unit);
+    }
+
+    /// What was left out at bounds, each as a sentence.
+    pub fn left_out(&self) -> Vec<String> {
+        let left_out = &self.left_out;
+        let counts = [
+            (left_out.steps, format!("steps of units longer than {STEPS}")),
+            (left_out.kept, format!("units, with {KEPT} steps already kept")),
+            (
+                left_out.of_code,
+                format!("units of code that has more than {OF_CODE} different ones for each variable"),
+            ),
+            (
+                left_out.ends,
+                format!("units from pairs of variables beyond their first {ENDS} accesses"),
+            ),
+            (
+                left_out.classes,
+                format!("blocks at places that have more than {CLASSES}"),
+            ),
+            (
+                left_out.of_places,
+                format!("blocks of two variables at places in code that have more than {OF_PLACES}"),
+            ),
+            (
+                left_out.sets,
+                format!("sets of three and more units beyond {}", sets::SETS),
+            ),
+            (
+                left_out.unknown,
+                format!(
+                    "sets of three and more units that have more than {} interleavings",
+                    sets::STRIDES
+                ),
+            ),
+            (
+                left_out.two_blocks,
+                format!("blocks of two variables beyond {TWO_BLOCKS}"),
+            ),
+            (self.exposure.let_go_of_opened(), LET_GO.to_owned()),
+            (self.exposure.left_out(), TOO_MANY_WAYS.to_owned()),
+        ];
+        engine::left_out("blocks", counts.iter().map(|(count, what)| (*count, what.as_str())))
     }
 
     /// Takes the blocks of the kept units, now that it is known which locations lie open.
     fn take_blocks(&mut self, cx: &Context<'_>) {
+        while let Some(unit) = self.window.pop() {
+            let own = unit.open(&cx.state.locksets, &self.exposure);
+            own.iter().for_each(|location| self.exposure.open_up(*location));
+            self.last.push(unit);
+        }
+        for unit in std::mem::take(&mut self.last) {
+            self.leave(&cx.state.locksets, unit);
+        }
         let ended = std::mem::take(&mut self.ended);
         let mut open: FxHashSet<LocationId> = FxHashSet::default();
         let mut partners: FxHashSet<LocationId> = FxHashSet::default();
         for unit in &ended {
-            let own = unit.open(cx, &self.exposure);
+            let own = unit.open(&cx.state.locksets, &self.exposure);
             if !own.is_empty() {
                 open.extend(own);
                 partners.extend(unit.accesses().map(|(location, _)| location));
@@ -296,12 +459,13 @@ impl Units {
             unit.events.retain(|_| kept.next().unwrap_or(false));
             unit.transaction.steps.retain(concerned);
             self.blocks_of(&unit, &open);
+            self.concerned.push(unit);
         }
     }
 
     fn blocks_of(&mut self, unit: &Open, open: &FxHashSet<LocationId>) {
         let is_lock = |step: &&Step| !matches!(step.action, Action::Read(_) | Action::Write(_));
-        let locks = Rc::new(Transaction {
+        let locks = Arc::new(Transaction {
             thread: unit.transaction.thread,
             steps: unit.transaction.steps.iter().filter(is_lock).copied().collect(),
             entry: unit.transaction.entry.clone(),
@@ -322,6 +486,7 @@ impl Units {
             }
         }
         let ends = two::ends(&unit.transaction);
+        self.left_out.ends += u64::from(ends.len() > ENDS);
         for block in two::two_blocks(&ends[..ends.len().min(ENDS)]) {
             let (first, second) = (block.first, block.second);
             if open.contains(&first.location) || open.contains(&second.location) {
@@ -339,7 +504,7 @@ impl Units {
         accesses: SmallVec<[Access; 2]>,
         throughout: Held,
         open: &Open,
-        locks: &Rc<Transaction>,
+        locks: &Arc<Transaction>,
     ) {
         let end = |access: &Access| {
             (
@@ -382,13 +547,26 @@ impl Units {
         }
         if key.0.len() > 1 {
             if self.two_blocks >= TWO_BLOCKS {
+                self.left_out.two_blocks += 1;
                 return;
             }
+            let sites = events.iter().map(|(point, _)| point.site).collect();
+            let of_places = self.of_places.entry((thread, sites)).or_default();
+            if *of_places >= OF_PLACES {
+                self.left_out.of_places += 1;
+                return;
+            }
+            *of_places += 1;
             self.two_blocks += 1;
         }
         let mut place = key.0.clone();
         place.sort_unstable();
-        self.at.entry(place).or_default().push(self.classes.len());
+        let there = self.at.entry(place).or_default();
+        if there.len() >= CLASSES {
+            self.left_out.classes += 1;
+            return;
+        }
+        there.push(self.classes.len());
         self.classes.push(Class {
             thread,
             proven: open.proven,
@@ -401,15 +579,11 @@ impl Units {
     }
 
     /// Compares all blocks of different threads at the same locations.
-    pub fn finish(mut self, cx: &Context<'_>) -> Vec<RawReport> {
+    pub fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
         self.take_blocks(cx);
         let mut places: Vec<_> = self.at.iter().collect();
         places.sort_unstable();
-        let mut found = Found {
-            cx,
-            seen: FxHashSet::default(),
-            reports: Vec::new(),
-        };
+        let mut found = Found::new(cx);
         for (place, ids) in places {
             let classes: Vec<&Class> = ids.iter().map(|&id| &self.classes[id]).collect();
             if classes.iter().all(|class| class.thread == classes[0].thread) || guarded(&classes) {
@@ -430,173 +604,10 @@ impl Units {
                 }
             }
         }
-        found.reports
+        let mut reports = found.reports;
+        let mut sets = sets::check(cx, &self.concerned);
+        (self.left_out.sets, self.left_out.unknown) = (sets.skipped, sets.unknown);
+        reports.append(&mut sets.reports);
+        reports
     }
-}
-
-/// Whether one lock is held exclusively over all of every block.
-fn guarded(classes: &[&Class]) -> bool {
-    let first = classes[0].accesses[0].held.holds();
-    first.iter().any(|lock| {
-        let has = |held: &Held| {
-            held.holds()
-                .iter()
-                .any(|hold| hold.lock == lock.lock && hold.mode == Mode::Exclusive)
-        };
-        classes.iter().all(|class| {
-            class.accesses.iter().all(|access| has(&access.held))
-                && (class.accesses.len() == 1 || has(&class.throughout))
-        })
-    })
-}
-
-struct Found<'a> {
-    cx: &'a Context<'a>,
-    seen: FxHashSet<(String, SmallVec<[SiteId; 4]>)>,
-    reports: Vec<RawReport>,
-}
-
-impl Found<'_> {
-    /// Looks for an access of `inner` inside a block of `outer`.
-    fn one(&mut self, outer: &Class, inner: &Class) {
-        let [first, second] = &outer.accesses[..] else { return };
-        for (nth, between) in inner.accesses.iter().enumerate() {
-            let Some(pattern) = one::pattern(first, between, second) else {
-                continue;
-            };
-            if outer.throughout.excludes(&between.held) {
-                continue;
-            }
-            let wanted = [(Side::First, 0), (Side::Second, nth), (Side::First, 1)];
-            self.try_all(pattern.name(), outer, inner, &wanted);
-        }
-    }
-
-    fn two(&mut self, a: &Class, b: &Class) {
-        let same_order = a.accesses[0].location == b.accesses[0].location;
-        let kinds = |class: &Class| [class.accesses[0].kind, class.accesses[1].kind];
-        let shape = two::Shape {
-            first: kinds(a),
-            second: kinds(b),
-            same_order,
-        };
-        for merge in two::MERGES
-            .into_iter()
-            .filter(|merge| two::unserializable(shape, *merge))
-        {
-            let mut next = [0, 0];
-            let wanted = merge.map(|side| {
-                next[side as usize] += 1;
-                (side, next[side as usize] - 1)
-            });
-            let name = two::Clash {
-                shape,
-                merge,
-                steps: Vec::new(),
-            }
-            .name();
-            if self.try_all(&name, a, b, &wanted) {
-                return;
-            }
-        }
-    }
-
-    /// Reports the wanted order of accesses (by side and number) if some moments of the two blocks allow it.
-    fn try_all(&mut self, pattern: &str, a: &Class, b: &Class, wanted: &[(Side, usize)]) -> bool {
-        for first in a.moments() {
-            for second in b.moments() {
-                let event = |&(side, nth): &(Side, usize)| match side {
-                    Side::First => (first.events[nth], a.accesses[nth].location, first.owner),
-                    Side::Second => (second.events[nth], b.accesses[nth].location, second.owner),
-                };
-                let events: SmallVec<[_; 4]> = wanted.iter().map(event).collect();
-                let places: SmallVec<[SiteId; 4]> = events.iter().map(|((point, _), ..)| point.site).collect();
-                let key = (pattern.to_owned(), places);
-                if self.seen.contains(&key) {
-                    return true;
-                }
-                let ordered =
-                    (0..events.len()).any(|i| (i + 1..events.len()).any(|j| self.before(events[j], events[i])));
-                if ordered || !feasible(a, first, b, second, wanted) {
-                    continue;
-                }
-                self.seen.insert(key);
-                let step = |((point, _), location, owner): ((Point, ClockId), LocationId, Owner)| RawStep {
-                    point,
-                    location: Some(location),
-                    lock: None,
-                    owner: Some(owner),
-                };
-                self.reports.push(RawReport {
-                    analysis: "blocks",
-                    rule: Rule::Unserializable,
-                    evidence: Evidence::Predicted,
-                    pattern: pattern.to_owned(),
-                    observed: events.iter().is_sorted_by_key(|((point, _), ..)| point.index),
-                    steps: events.into_iter().map(step).collect(),
-                });
-                return true;
-            }
-        }
-        false
-    }
-
-    fn before(
-        &self,
-        ((a, at_a), x, _): ((Point, ClockId), LocationId, Owner),
-        ((b, at_b), y, _): ((Point, ClockId), LocationId, Owner),
-    ) -> bool {
-        if a.thread == b.thread {
-            return false;
-        }
-        let order = &self.cx.state.order;
-        let moment = Moment {
-            thread: a.thread,
-            time: order.past(at_a).hard.get(a.thread),
-        };
-        let synchronizes = |location| {
-            self.cx
-                .state
-                .cells
-                .seen(location)
-                .is_some_and(|cell| cell.synchronizing)
-        };
-        let known = order.past(at_b);
-        // Edges made by the accesses' own locations do not count; leaving out all locations' is the quick way to that.
-        if synchronizes(x) || synchronizes(y) {
-            known.bare.knows(moment)
-        } else {
-            known.hard.knows(moment)
-        }
-    }
-}
-
-/// The exact test on the lock steps of the two units and the accesses wanted.
-fn feasible(a: &Class, first: &Instance, b: &Class, second: &Instance, wanted: &[(Side, usize)]) -> bool {
-    let (a, at_a) = with_accesses(a, first);
-    let (b, at_b) = with_accesses(b, second);
-    let step = |&(side, nth): &(Side, usize)| (side, if side == Side::First { at_a[nth] } else { at_b[nth] });
-    let wanted: SmallVec<[(Side, usize); 4]> = wanted.iter().map(step).collect();
-    Pair::new(&a, &b, |_, _, _| false).feasible(&wanted)
-}
-
-fn with_accesses(class: &Class, moment: &Instance) -> (Transaction, SmallVec<[usize; 2]>) {
-    let mut transaction = (*moment.locks).clone();
-    let mut at = SmallVec::new();
-    for (nth, access) in class.accesses.iter().enumerate() {
-        let action = match access.kind {
-            Kind::Read => Action::Read(access.location),
-            Kind::Write => Action::Write(access.location),
-        };
-        let position = moment.after[nth] + nth;
-        transaction.steps.insert(
-            position.min(transaction.steps.len()),
-            Step {
-                action,
-                origin: moment.events[nth].0.index,
-            },
-        );
-        at.push(position);
-    }
-    (transaction, at)
 }

@@ -1,8 +1,8 @@
 //! Patterns: any access anomaly `[E, T, SV, AR, AT]`, in any order that locks and hard order allow.
 //!
 //! **Paper.** Huang and Zhang, *Persuasive Prediction of Concurrency Access Anomalies* (Pecan, ISSTA 2011), sections 3 to
-//! 5; the patterns of one and two variables are those of AtomicSet, Figure 2. [`language`] is the language, [`chains`]
-//! the compact graph (there PTG), [`search`] the search with the mutation condition.
+//! 5; the patterns of one and two variables are those of AtomicSet, Figure 2. [`language`] is the language, [`collector`]
+//! makes the compact graph (there PTG) of [`chains`], [`search`] the search with the mutation condition.
 //!
 //! **Departures.** The paper walks over nodes of the graph and asks for a position between two accesses of a unit where
 //! the other's access may stand. Here chains of accesses are made equal first, so that the search depends on how many
@@ -12,7 +12,7 @@
 //! includes all modelled synchronisation, except edges that the pattern's own locations make.
 //!
 //! **Promises.** No misses among pairs of accesses that the trace has, whatever their order there, up to the bounds in
-//! [`chains`] (which are counted when hit). False alarms are possible: the conditions are necessary, and sufficient only
+//! [`collector`] and [`chains`] (which are counted when hit). False alarms are possible: the conditions are necessary, and sufficient only
 //! for two threads with nested locks, no potential for deadlock and no order between them. Figure 5 of the paper is one,
 //! kept as a test; the schedule check refutes it.
 //!
@@ -21,34 +21,36 @@
 //! different chain and 48 for each further moment.
 
 pub mod chains;
-pub(crate) mod exposure;
+pub mod collector;
 pub mod language;
 pub mod search;
 mod stretch;
+mod unit_log;
 
-use ravel_trace::names::SiteKind;
-use ravel_trace::{Event, LocationId, Mode, Names, Op, SiteId};
+use ravel_trace::{LocationId, Mode, Op};
 use std::cell::Cell;
 
-use crate::engine::{Access, Analysis, Context, Needs, State};
+use crate::engine::{Access, Analysis, Context, Happened, Needs, State, View};
 use crate::finding::{Evidence, Rule};
 use crate::order::Moment;
 use crate::raw::{RawReport, RawStep, StepKind};
+use crate::sets::Guard;
 use crate::units::UnitId;
-use chains::{Collector, Input};
+use chains::Input;
+use collector::Collector;
 use language::Pattern;
 use search::{HardOrder, Match, Plan};
 
-/// How many times the log of edges is walked to leave out those that a pattern's own locations made. Each walk may be as
-/// long as the log; beyond this, edges through any location are left out, which can only predict too much.
-const WALKS: usize = 2_000;
+/// How many edges of the log are walked in all to leave out those that a pattern's own locations made. Beyond this, edges
+/// through any location are left out, which can only predict too much.
+const WALKED: usize = 50_000_000;
 
 /// The analysis.
 pub struct Patterns {
     patterns: Vec<Pattern>,
     plan: Plan,
     collector: Collector,
-    conditional: Vec<Option<bool>>,
+    left_out: Vec<String>,
 }
 
 impl Patterns {
@@ -68,20 +70,13 @@ impl Patterns {
     /// Searches for these patterns and no others.
     pub fn only(patterns: Vec<Pattern>) -> Self {
         let plan = Plan::new(&patterns);
-        let collector = Collector::new(&plan.templates, plan.conflicts_only);
+        let collector = Collector::new(&plan.templates, plan.lean);
         Patterns {
             patterns,
             plan,
             collector,
-            conditional: Vec::new(),
+            left_out: Vec::new(),
         }
-    }
-
-    fn is_conditional(&mut self, names: &Names, site: SiteId) -> bool {
-        if self.conditional.len() <= site.index() {
-            self.conditional.resize(site.index() + 1, None);
-        }
-        *self.conditional[site.index()].get_or_insert_with(|| is_conditional(names, site))
     }
 
     fn report(&self, found: &Match) -> RawReport {
@@ -108,15 +103,6 @@ impl Patterns {
     }
 }
 
-/// Whether a call changes a cell only if it still has the value that the caller saw.
-fn is_conditional(names: &Names, site: SiteId) -> bool {
-    let Some(SiteKind::Call(name)) = names.sites.get(site.index()).map(|site| &site.what) else {
-        return false;
-    };
-    let method = name.rsplit('.').next().unwrap_or_default();
-    method.starts_with("compareAnd") || method.starts_with("weakCompareAnd")
-}
-
 impl Analysis for Patterns {
     fn name(&self) -> &'static str {
         "patterns"
@@ -131,23 +117,25 @@ impl Analysis for Patterns {
         }
     }
 
-    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+    fn access(&mut self, _: &View, access: &Access) {
         if access.cell.exempt {
             return;
         }
         let (certain, any) = (access.owners.certain, access.owners.any);
-        let conditional = access.point.kind == StepKind::Update && self.is_conditional(cx.names, access.point.site);
+        let conditional = access.point.kind == StepKind::Update && access.cell.guard == Guard::Compared;
         self.collector.access(&Input {
             point: access.point,
             location: access.location,
             set: access.cell.set,
             owners: [certain, any.filter(|_| any != certain)],
             clock: access.clock,
+            epoch: access.epoch,
             conditional,
         });
     }
 
-    fn event(&mut self, _cx: &Context<'_>, _index: u64, event: &Event) {
+    fn event(&mut self, _: &View, happened: &Happened) {
+        let event = &happened.event;
         match event.op {
             Op::Acquire { lock, mode } => self.collector.acquire(event.thread, lock, mode),
             Op::Resume { lock, .. } => self.collector.acquire(event.thread, lock, Mode::Exclusive),
@@ -156,28 +144,38 @@ impl Analysis for Patterns {
         }
     }
 
-    fn unit_end(&mut self, _cx: &Context<'_>, unit: UnitId) {
+    fn unit_end(&mut self, _: &View, unit: UnitId, _: u64) {
         self.collector.unit_end(unit);
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
-        let (nodes, sets, _) = std::mem::take(&mut self.collector).finish();
+        let collected = std::mem::take(&mut self.collector).finish();
+        self.left_out = collected.left_out;
         let order = EngineOrder {
             state: cx.state,
-            walks: Cell::new(0),
+            walked: Cell::new(0),
+            unanswered: Cell::new(0),
         };
-        self.plan
-            .search(&nodes, &sets, &order)
-            .iter()
-            .map(|found| self.report(found))
-            .collect()
+        let found = self.plan.search(&collected.nodes, &collected.sets, &order);
+        if order.unanswered.get() > 0 {
+            self.left_out.push(format!(
+                "patterns took {} pairs of accesses as unordered without a full look at what orders them",
+                order.unanswered.get()
+            ));
+        }
+        found.iter().map(|found| self.report(found)).collect()
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        self.left_out.clone()
     }
 }
 
 /// The engine's order, as the search asks for it.
 struct EngineOrder<'a> {
     state: &'a State,
-    walks: Cell<usize>,
+    walked: Cell<usize>,
+    unanswered: Cell<u64>,
 }
 
 impl HardOrder for EngineOrder<'_> {
@@ -192,9 +190,16 @@ impl HardOrder for EngineOrder<'_> {
         if without.is_empty() || known.bare.knows(moment) || !known.hard.knows(moment) {
             return known.hard.knows(moment);
         }
-        self.walks.set(self.walks.get() + 1);
-        let exact = self.walks.get() <= WALKS;
-        exact && order.before_without((thread, a.clock), (b.point.thread, b.clock), without)
+        if self.walked.get() >= WALKED {
+            self.unanswered.set(self.unanswered.get() + 1);
+            return false;
+        }
+        let (before, walked) = order.before_without((thread, a.clock), (b.point.thread, b.clock), without);
+        self.walked.set(self.walked.get().saturating_add(walked));
+        if walked == usize::MAX {
+            self.unanswered.set(self.unanswered.get() + 1);
+        }
+        before
     }
 
     fn synchronizes(&self, location: LocationId) -> bool {

@@ -64,19 +64,16 @@ struct Role {
 pub struct Plan {
     /// The shapes of chains wanted.
     pub templates: Vec<Template>,
-    /// Whether every pattern of several variables is one of AtomicSet's, which all have a conflict in some unit's gap.
-    pub conflicts_only: bool,
+    /// Whether every pattern is one of the papers', which all have a conflict in some unit's gap or are races.
+    pub lean: bool,
     patterns: Vec<(Pattern, Vec<Role>)>,
 }
 
 impl Plan {
     /// Prepares for these patterns.
     pub fn new(patterns: &[Pattern]) -> Self {
-        let conflicts_only = patterns
-            .iter()
-            .all(|pattern| pattern.variables() == 1 || is_built_in(pattern));
         let mut plan = Plan {
-            conflicts_only,
+            lean: patterns.iter().all(is_built_in),
             ..Plan::default()
         };
         for pattern in patterns {
@@ -118,11 +115,7 @@ impl Plan {
 
     /// Finds every pattern among the chains, one match for each tuple of code places, in a fixed order.
     pub fn search(&self, nodes: &[Node], sets: &Locksets, order: &dyn HardOrder) -> Vec<Match> {
-        let built_in = self
-            .patterns
-            .iter()
-            .all(|(pattern, _)| pattern.variables() > 1 || is_built_in(pattern));
-        let index = Index::new(nodes, self.templates.len(), built_in);
+        let index = Index::new(nodes, self.templates.len(), self.lean);
         let mut matches = Vec::new();
         for (number, (pattern, roles)) in self.patterns.iter().enumerate() {
             let mut search = Search {

@@ -4,6 +4,7 @@
 use ravel_trace::{LockId, Mode};
 
 use crate::locks::{Held, LocksetId, Locksets};
+use smallvec::SmallVec;
 
 /// How many acquisitions between two points are looked at.
 const LOOK_BACK: u32 = 16;
@@ -30,15 +31,63 @@ pub struct Mark {
 /// The locks of one thread.
 #[derive(Clone, Debug, Default)]
 pub struct LockHistory {
-    /// Entry 0 of the tree is "no lock" and not stored, so that a hold has the number of its index and one.
+    /// Entry 0 of the tree is "no lock" and not stored. A hold has the number of its index, one, and those forgotten.
     holds: Vec<Hold>,
+    /// How many have been forgotten, but for those still held when they were.
+    forgotten: u32,
+    base: SmallVec<[(u32, Hold); 4]>,
     top: u32,
     acquisitions: u32,
 }
 
 impl LockHistory {
+    #[inline]
     fn hold(&self, number: u32) -> Option<&Hold> {
-        (number as usize).checked_sub(1).and_then(|at| self.holds.get(at))
+        if number > self.forgotten {
+            return self.holds.get((number - self.forgotten - 1) as usize);
+        }
+        self.base.iter().find(|(of, _)| *of == number).map(|(_, hold)| hold)
+    }
+
+    /// The number of the latest hold.
+    #[inline]
+    fn made(&self) -> u32 {
+        self.forgotten + u32::try_from(self.holds.len()).unwrap_or(u32::MAX)
+    }
+
+    fn numbered_path(&self, from: u32) -> SmallVec<[(u32, Hold); 4]> {
+        let mut path = SmallVec::new();
+        let mut at = from;
+        while let Some(&hold) = self.hold(at) {
+            path.push((at, hold));
+            at = hold.below;
+        }
+        path
+    }
+
+    /// How many holds are remembered.
+    pub fn len(&self) -> usize {
+        self.holds.len()
+    }
+
+    /// Forgets what nobody will ask for: all but what is held now. Asked for all the same, it is as if nothing had been held.
+    pub fn forget(&mut self) {
+        self.base = self.numbered_path(self.top);
+        self.forgotten = self.made();
+        self.holds.clear();
+    }
+
+    /// The part between two points, to be asked for them after it is forgotten here.
+    pub fn part(&self, from: Mark, to: Mark) -> LockHistory {
+        let start = from.made.saturating_sub(self.forgotten) as usize;
+        let end = (to.made.saturating_sub(self.forgotten) as usize).min(self.holds.len());
+        LockHistory {
+            holds: self.holds[start.min(end)..end].to_vec(),
+            forgotten: from.made.max(self.forgotten),
+            base: self.numbered_path(from.top),
+            top: to.top,
+            acquisitions: self.acquisitions,
+        }
     }
 
     fn push(&mut self, held: Held, acquisition: u32, sets: &mut Locksets) {
@@ -49,7 +98,7 @@ impl LockHistory {
             acquisition,
             all,
         });
-        self.top = u32::try_from(self.holds.len()).unwrap_or(u32::MAX);
+        self.top = self.made();
     }
 
     /// A lock is taken.
@@ -85,7 +134,7 @@ impl LockHistory {
     pub fn mark(&self) -> Mark {
         Mark {
             top: self.top,
-            made: u32::try_from(self.holds.len()).unwrap_or(u32::MAX),
+            made: self.made(),
         }
     }
 
@@ -138,6 +187,26 @@ mod tests {
         history.release(LockId(1), &mut sets);
         assert_eq!(history.throughout(outer.0, history.mark()), LocksetId::EMPTY);
         assert_eq!(history.during(outer.0, history.mark(), &mut sets), inner.1);
+    }
+
+    #[test]
+    fn a_part_answers_as_the_whole_did() {
+        let (mut history, mut sets) = (LockHistory::default(), Locksets::default());
+        history.acquire(LockId(1), Mode::Exclusive, &mut sets);
+        history.forget();
+        let first = history.mark();
+        history.acquire(LockId(2), Mode::Exclusive, &mut sets);
+        let second = history.mark();
+        history.release(LockId(1), &mut sets);
+        let third = history.mark();
+        let pairs = [(first, second), (second, third), (first, third)];
+        let part = history.part(first, third);
+        let ask = |history: &LockHistory, sets: &mut Locksets| {
+            pairs.map(|(from, to)| (history.throughout(from, to), history.during(from, to, sets)))
+        };
+        let before = ask(&history, &mut sets);
+        history.forget();
+        assert_eq!(ask(&part, &mut sets), before);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 
 use ravel_trace::{LocationId, SiteId};
 
-use super::chains::{Collector, Event, Input};
+use super::chains::{Event, Input};
+use super::collector::{Collected, Collector};
 use super::language::{ATOMIC_SET, ATOMICITY, Pattern, RACES, built_in};
 use super::search::{HardOrder, Plan};
 use crate::blocks::goodlock;
@@ -41,7 +42,7 @@ impl HardOrder for TestOrder {
 /// place of its own. Gives, for each match, the pattern and the steps.
 fn search(set: &[Transaction], patterns: &[Pattern]) -> Vec<(usize, Vec<StepRef>)> {
     let plan = Plan::new(patterns);
-    let mut collector = Collector::new(&plan.templates, plan.conflicts_only);
+    let mut collector = Collector::new(&plan.templates, plan.lean);
     let mut steps: Vec<StepRef> = Vec::new();
     for (number, transaction) in set.iter().enumerate() {
         let owner = Owner {
@@ -81,13 +82,14 @@ fn search(set: &[Transaction], patterns: &[Pattern]) -> Vec<(usize, Vec<StepRef>
                 set: SetId(0),
                 owners,
                 clock,
+                epoch: clock.0,
                 conditional: false,
             });
         }
         collector.unit_end(owner.unit);
     }
-    let (nodes, sets, dropped) = collector.finish();
-    assert_eq!(dropped, 0);
+    let Collected { nodes, sets, left_out } = collector.finish();
+    assert_eq!(left_out, Vec::<String>::new());
     let order = TestOrder {
         order: ForkOrder::new(set),
         steps,

@@ -10,9 +10,8 @@ pub mod predicted;
 pub use observed::Observed;
 pub use predicted::Predicted;
 
-use crate::engine::{Access, Analysis, Context, Needs};
+use crate::engine::{Access, Analysis, Context, Happened, Needs, View};
 use crate::raw::RawReport;
-use ravel_trace::Event;
 
 /// Both questions as one analysis.
 #[derive(Debug, Default)]
@@ -30,13 +29,13 @@ impl Analysis for Race {
         self.observed.needs().and(self.predicted.needs())
     }
 
-    fn access(&mut self, cx: &Context<'_>, access: &Access) {
-        self.observed.access(cx, access);
-        self.predicted.access(cx, access);
+    fn access(&mut self, view: &View, access: &Access) {
+        self.observed.access(view, access);
+        self.predicted.access(view, access);
     }
 
-    fn event(&mut self, cx: &Context<'_>, index: u64, event: &Event) {
-        self.observed.event(cx, index, event);
+    fn event(&mut self, view: &View, event: &Happened) {
+        self.observed.event(view, event);
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
@@ -50,5 +49,9 @@ impl Analysis for Race {
                 .any(|l| idempotent.contains(&l))
         });
         reports
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        self.predicted.left_out()
     }
 }

@@ -1,8 +1,7 @@
 //! Races of the recorded run: epochs over the full order (FastTrack, Flanagan and Freund, PLDI 2009).
 //!
 //! **Departures.** All races, each pair of sites once, not only the first of a location: once a location has raced, the
-//! last read and the last write of every thread are kept instead of epochs. A repeated access in the same epoch is
-//! skipped only if it comes from the same site.
+//! last read and the last write of every thread are kept instead of epochs.
 //!
 //! **Promise.** Accesses reported are unordered by locks and hard order in the recorded run. If the two threads did
 //! nothing else between them the trace itself has the race and the evidence is `witnessed`; else it is `predicted`, as
@@ -10,13 +9,13 @@
 //! race with one of another, the last of each kind is reported here; [`predicted`](super::predicted) finds the rest.
 //!
 //! **Cost.** Constant time per access while a location has not raced and is not read by several threads at once, else
-//! the number of threads; about 90 bytes per location.
+//! the number of threads; about 90 bytes per location, of which 20 are looked at every time.
 
-use crate::engine::{Access, Analysis, Context, Needs};
+use crate::engine::{Access, Analysis, Context, Happened, Needs, View};
 use crate::finding::{Evidence, Rule};
 use crate::order::Moment;
 use crate::raw::{Point, RawReport, RawStep};
-use ravel_trace::{Event, LocationId, SiteId};
+use ravel_trace::{LocationId, SiteId};
 use rustc_hash::FxHashSet;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +33,40 @@ impl Past {
     }
 }
 
+/// When a location was last read and written: what is looked at every time. A time of 0 is never.
+#[derive(Clone, Copy, Debug, Default)]
+struct Epochs {
+    write: Moment,
+    read: Moment,
+    /// Whether there is more to know, in [`Cell::many`].
+    many: bool,
+}
+
+/// The accesses behind the epochs, which only a report needs.
 #[derive(Debug, Default)]
 struct Cell {
-    write: Option<Past>,
-    read: Option<Past>,
+    write: Option<Point>,
+    read: Option<Point>,
     /// Concurrent reads, and after a race everyone's last read and write.
     many: Option<Box<Many>>,
+}
+
+impl Cell {
+    fn last_write(&self, epochs: &Epochs) -> Option<Past> {
+        let point = self.write.filter(|_| epochs.write.time > 0)?;
+        Some(Past {
+            point,
+            time: epochs.write.time,
+        })
+    }
+
+    fn last_read(&self, epochs: &Epochs) -> Option<Past> {
+        let point = self.read.filter(|_| epochs.read.time > 0)?;
+        Some(Past {
+            point,
+            time: epochs.read.time,
+        })
+    }
 }
 
 #[derive(Debug, Default)]
@@ -52,6 +79,7 @@ struct Many {
 /// The analysis.
 #[derive(Debug, Default)]
 pub struct Observed {
+    epochs: Vec<Epochs>,
     cells: Vec<Cell>,
     latest: Vec<u64>,
     pairs: FxHashSet<(SiteId, SiteId, LocationId)>,
@@ -106,9 +134,12 @@ impl Observed {
         });
     }
 
-    fn slow(&mut self, cx: &Context<'_>, access: &Access, now: Moment, previous: u64) {
-        let mut cell = std::mem::take(&mut self.cells[access.location.index()]);
-        let clock = &cx.state.order.of(now.thread).full;
+    /// An access that is unordered with an earlier one, or that follows reads of several threads or a race.
+    fn slow(&mut self, view: &View, access: &Access, now: Moment, previous: u64) {
+        let index = access.location.index();
+        let mut cell = std::mem::take(&mut self.cells[index]);
+        let epochs = &mut self.epochs[index].clone();
+        let clock = view.full(access);
         let mut raced = false;
         let mut check = |analysis: &mut Observed, past: &Past| {
             if past.point.thread != now.thread && !clock.knows(past.moment()) {
@@ -124,11 +155,9 @@ impl Observed {
                 }
             }
             many => {
-                if let Some(write) = &cell.write {
-                    check(self, write);
-                }
+                cell.last_write(epochs).iter().for_each(|p| check(self, p));
                 if access.writes() {
-                    cell.read.iter().for_each(|p| check(self, p));
+                    cell.last_read(epochs).iter().for_each(|p| check(self, p));
                     many.iter().for_each(|m| m.reads.iter().for_each(|p| check(self, p)));
                 }
             }
@@ -140,8 +169,8 @@ impl Observed {
         if raced && !cell.many.as_ref().is_some_and(|m| m.raced) {
             let mut many = cell.many.take().unwrap_or_default();
             many.raced = true;
-            cell.write.iter().for_each(|w| keep(&mut many.writes, *w));
-            cell.read.iter().for_each(|r| keep(&mut many.reads, *r));
+            cell.last_write(epochs).iter().for_each(|w| keep(&mut many.writes, *w));
+            cell.last_read(epochs).iter().for_each(|r| keep(&mut many.reads, *r));
             cell.many = Some(many);
         }
         if let Some(many) = cell.many.as_mut().filter(|m| m.raced) {
@@ -153,32 +182,27 @@ impl Observed {
             }
         }
         if access.writes() {
-            cell.write = Some(past);
-            cell.read = None;
+            (epochs.write, cell.write) = (now, Some(access.point));
+            (epochs.read, cell.read) = (Moment::default(), None);
             cell.many = cell.many.filter(|m| m.raced);
         } else {
-            Self::remember_read(&mut cell, past, clock);
+            if let Some(many) = &mut cell.many {
+                keep(&mut many.reads, past);
+            } else if let Some(read) = cell
+                .last_read(epochs)
+                .filter(|r| r.point.thread != now.thread && !clock.knows(r.moment()))
+            {
+                let reads = vec![read, past];
+                cell.many = Some(Box::new(Many {
+                    reads,
+                    ..Many::default()
+                }));
+            }
+            (epochs.read, cell.read) = (now, Some(access.point));
         }
-        self.cells[access.location.index()] = cell;
-    }
-
-    fn remember_read(cell: &mut Cell, past: Past, clock: &crate::order::Clock) {
-        if let Some(many) = &mut cell.many {
-            keep(&mut many.reads, past);
-            cell.read = Some(past);
-            return;
-        }
-        if let Some(read) = cell
-            .read
-            .filter(|r| r.point.thread != past.point.thread && !clock.knows(r.moment()))
-        {
-            let reads = vec![read, past];
-            cell.many = Some(Box::new(Many {
-                reads,
-                ..Many::default()
-            }));
-        }
-        cell.read = Some(past);
+        epochs.many = cell.many.is_some();
+        self.epochs[index] = *epochs;
+        self.cells[index] = cell;
     }
 }
 
@@ -195,31 +219,37 @@ impl Analysis for Observed {
     }
 
     #[inline]
-    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+    fn access(&mut self, view: &View, access: &Access) {
         let thread = access.thread();
         let previous = self.touch(thread.index(), access.point.index);
         if access.cell.synchronizing || access.cell.exempt || access.cell.race_free {
             return;
         }
-        if self.cells.len() <= access.location.index() {
-            self.cells.resize_with(access.location.index() + 1, Cell::default);
+        let index = access.location.index();
+        if self.cells.len() <= index {
+            self.cells.resize_with(index + 1, Cell::default);
+            self.epochs.resize(index + 1, Epochs::default());
         }
-        let now = cx.state.order.full_now(thread);
-        let cell = &self.cells[access.location.index()];
-        let last = if access.writes() { &cell.write } else { &cell.read };
-        if let Some(last) = last
-            && last.time == now.time
-            && last.point.thread == thread
-            && last.point.site == access.point.site
-            && (!access.writes() || cell.read.is_none())
-        {
+        let now = access.full_now();
+        let epochs = &mut self.epochs[index];
+        let clock = view.full(access);
+        let known = |moment: Moment| moment.time == 0 || moment.thread == thread || clock.knows(moment);
+        if !epochs.many && known(epochs.write) && known(epochs.read) {
+            // All that came before is known: this access alone stands for the location.
+            let cell = &mut self.cells[index];
+            if access.writes() {
+                (epochs.write, cell.write) = (now, Some(access.point));
+                epochs.read = Moment::default();
+            } else {
+                (epochs.read, cell.read) = (now, Some(access.point));
+            }
             return;
         }
-        self.slow(cx, access, now, previous);
+        self.slow(view, access, now, previous);
     }
 
-    fn event(&mut self, _: &Context<'_>, index: u64, event: &Event) {
-        self.touch(event.thread.index(), index);
+    fn event(&mut self, _: &View, event: &Happened) {
+        self.touch(event.event.thread.index(), event.index);
     }
 
     fn finish(&mut self, _: &Context<'_>) -> Vec<RawReport> {

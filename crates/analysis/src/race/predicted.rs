@@ -17,11 +17,12 @@
 //! **Cost.** Per access the kinds of access of its location, at most `LIMIT` short comparisons; a full check only for
 //! a new kind of access and after an edge of the hard order. Hence linear, however hot a variable is.
 
-use crate::engine::{Access, Analysis, Context, Needs};
+use crate::engine::{Access, Analysis, Context, Needs, View, left_out};
 use crate::finding::{Evidence, Rule};
 use crate::locks::LocksetId;
 use crate::order::Moment;
 use crate::raw::{Point, RawReport, RawStep, StepKind};
+use crate::repeats::{Repeats, Seen};
 use ravel_trace::names::{Location, Names};
 use ravel_trace::{LocationId, SiteId, Value};
 use rustc_hash::FxHashSet;
@@ -58,12 +59,17 @@ struct Place {
     /// In step with the entries.
     points: Vec<Point>,
     writes: Writes,
+    /// Kinds of access that had to make room.
+    forgotten: u32,
 }
 
 /// The analysis.
 #[derive(Debug, Default)]
 pub struct Predicted {
+    repeats: Repeats,
     places: Vec<Option<Box<Place>>>,
+    /// Where writes of different values are known.
+    differ: Vec<bool>,
     pairs: FxHashSet<(SiteId, SiteId, LocationId)>,
     reports: Vec<RawReport>,
     idempotent: FxHashSet<LocationId>,
@@ -81,12 +87,12 @@ impl Predicted {
         &self.idempotent
     }
 
-    fn check(&mut self, cx: &Context<'_>, access: &Access, place: &Place) {
-        let hard = &cx.state.order.of(access.thread()).hard;
+    fn check(&mut self, view: &View, access: &Access, place: &Place) {
+        let hard = view.hard(access);
         for (entry, other) in place.entries.iter().zip(&place.points) {
             if other.thread == access.thread()
                 || !(other.kind.writes() || access.writes())
-                || !cx.state.locksets.compatible(other.locks, access.point.locks)
+                || !view.locksets.compatible(other.locks, access.point.locks)
                 || hard.knows(Moment {
                     thread: other.thread,
                     time: entry.time,
@@ -154,25 +160,52 @@ impl Analysis for Predicted {
         }
     }
 
-    fn access(&mut self, cx: &Context<'_>, access: &Access) {
+    fn access(&mut self, view: &View, access: &Access) {
         if access.cell.synchronizing || access.cell.exempt || access.cell.race_free {
             return;
         }
         let index = access.location.index();
+        let seen = Seen {
+            location: access.location,
+            thread: access.thread(),
+            kind: access.point.kind,
+            site: access.point.site,
+            locks: access.point.locks,
+            epoch: access.epoch,
+        };
+        // Every write counts until it is known that not all write the same.
+        let settled = !access.writes() || self.differ.get(index).is_some_and(|differ| *differ);
+        if self.repeats.is_repeated(&seen, &view.locksets) && settled {
+            return;
+        }
         if self.places.len() <= index {
             self.places.resize_with(index + 1, || None);
         }
         let place = self.places[index].get_or_insert_with(Box::default);
         if access.writes() && place.writes != Writes::Differ {
             place.writes = follow_writes(place.writes, &place.points, access);
+            let known = self.differ.len().max(index + 1);
+            self.differ.resize(known, false);
+            self.differ[index] = place.writes == Writes::Differ;
         }
-        let now = cx.state.order.now(access.thread());
-        if place.note(cx, access, now.time)
+        if place.note(view, access, access.time)
             && let Some(place) = self.places[index].take()
         {
-            self.check(cx, access, &place);
+            self.check(view, access, &place);
             self.places[index] = Some(place);
         }
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        let forgotten = self
+            .places
+            .iter()
+            .flatten()
+            .map(|place| u64::from(place.forgotten))
+            .sum();
+        let what =
+            format!("ways of access to variables with more than {LIMIT}, or {VARIANTS} sets of locks at one place");
+        left_out("race", [(forgotten, what.as_str())])
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
@@ -204,6 +237,7 @@ impl Default for Place {
             entries: SmallVec::new(),
             points: Vec::new(),
             writes: Writes::None,
+            forgotten: 0,
         }
     }
 }
@@ -213,14 +247,14 @@ impl Place {
     /// an edge of its thread, and others that came before the last one may be unordered with it. An access in the same
     /// moment as an earlier one of its kind is ordered as that was.
     #[inline]
-    fn note(&mut self, cx: &Context<'_>, access: &Access, time: u32) -> bool {
+    fn note(&mut self, view: &View, access: &Access, time: u32) -> bool {
         let point = &access.point;
         let key = u64::from(point.site.0) << 32 | u64::from(point.thread.0) << 3 | point.kind as u64;
         let hint = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60) as usize;
         if let Some(entry) = self.entries.get(usize::from(self.hints[hint]))
             && entry.key == key
             && entry.time == time
-            && (entry.locks == point.locks || cx.state.locksets.is_subset(entry.locks, point.locks))
+            && (entry.locks == point.locks || view.locksets.is_subset(entry.locks, point.locks))
         {
             return false;
         }
@@ -240,7 +274,7 @@ impl Place {
                 return true;
             }
             // Whatever can meet an access under more locks can meet one under fewer.
-            if entry.time == time && cx.state.locksets.is_subset(entry.locks, point.locks) {
+            if entry.time == time && view.locksets.is_subset(entry.locks, point.locks) {
                 self.hints[hint] = i as u8;
                 return false;
             }
@@ -250,7 +284,7 @@ impl Place {
             variants += 1;
         }
         if variants > 0 {
-            variants -= self.drop_dominated(cx, key, point.locks);
+            variants -= self.drop_dominated(view, key, point.locks);
         }
         let entry = Entry {
             key,
@@ -270,17 +304,18 @@ impl Place {
         };
         self.entries[slot] = entry;
         self.points[slot] = *point;
+        self.forgotten += 1;
         true
     }
 }
 
 impl Place {
     /// Forgets what was done under more locks than these; says how many.
-    fn drop_dominated(&mut self, cx: &Context<'_>, key: u64, locks: LocksetId) -> usize {
+    fn drop_dominated(&mut self, view: &View, key: u64, locks: LocksetId) -> usize {
         let before = self.entries.len();
         let mut i = 0;
         while i < self.entries.len() {
-            if self.entries[i].key == key && cx.state.locksets.is_subset(locks, self.entries[i].locks) {
+            if self.entries[i].key == key && view.locksets.is_subset(locks, self.entries[i].locks) {
                 self.entries.swap_remove(i);
                 self.points.swap_remove(i);
             } else {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ravel_analysis::analyse::{Analysed, analyse, combine, is_replayable};
+use ravel_analysis::analyse::{Analysed, analyse_on, combine, cores, is_replayable};
 use ravel_analysis::engine::Analysis;
 use ravel_analysis::finding::{ClassCounts, Recording, Report, Summary, UnitKind};
 use ravel_analysis::registry;
@@ -36,6 +36,9 @@ pub struct Args {
     /// Look only at these kinds of units (section, method, compound, declared)
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = parse_kind)]
     pub units: Vec<UnitKind>,
+    /// Analyse on so many cores (default: all); the result is the same on any number
+    #[arg(long, value_name = "N")]
+    pub threads: Option<std::num::NonZeroUsize>,
     /// Pass over damage in the middle of a trace instead of stopping there
     #[arg(long)]
     pub salvage: bool,
@@ -70,15 +73,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         all.count = analyses.len();
         let focus = plan.as_ref().map(|plan| (plan, args.focus.as_deref().unwrap_or(trace)));
         let settings = focused(&settings, focus, trace)?;
-        all.check(trace, &settings, analyses, args.salvage)?;
+        all.check(trace, &settings, analyses, &args)?;
     }
     let Checked {
         report,
-        warnings,
+        mut warnings,
         count,
         whole,
         class_path,
     } = all;
+    warnings.extend(report.warnings.iter().cloned());
     let analysed = format!("{count} analyses in {:.1} s", start.elapsed().as_secs_f64());
     let notes = Notes {
         analysed: Some(analysed),
@@ -140,6 +144,7 @@ impl Default for Checked {
             version: 1,
             program: String::new(),
             summary: Summary::default(),
+            warnings: Vec::new(),
             findings: Vec::new(),
             recordings: Vec::new(),
         };
@@ -159,15 +164,17 @@ impl Checked {
         trace: &Path,
         settings: &UnitSettings,
         analyses: Vec<Box<dyn Analysis>>,
-        salvage: bool,
+        args: &Args,
     ) -> anyhow::Result<()> {
         let name = seen_from_here(trace);
-        let mut reader = Reader::open(trace, ReadOptions { salvage })?;
-        let (analysed, mut recording) = watched(&name, &mut reader, settings, analyses);
+        let mut reader = Reader::open(trace, ReadOptions { salvage: args.salvage })?;
+        let threads = args.threads.map_or_else(cores, std::num::NonZero::get);
+        let (analysed, mut recording) = watched(&name, &mut reader, settings, analyses, threads);
         let Analysed {
             mut findings,
             events,
             threads,
+            left_out,
             error,
         } = analysed;
         for finding in findings.iter_mut().filter(|f| is_replayable(f)) {
@@ -190,6 +197,8 @@ impl Checked {
         add_classes(&mut summary.classes, reader.footer());
         self.warnings
             .extend(reader.warnings().iter().map(|w| format!("{name}: {w}")));
+        let bounds = left_out.into_iter().map(|words| format!("{name}: {words}"));
+        self.report.warnings.extend(bounds);
         if let Some(error) = error {
             self.whole = false;
             self.warnings
@@ -220,6 +229,7 @@ pub fn watched(
     reader: &mut Reader,
     settings: &UnitSettings,
     analyses: Vec<Box<dyn Analysis>>,
+    threads: usize,
 ) -> (Analysed, Recording) {
     interrupt::listen();
     let total = reader.records().max(1);
@@ -232,7 +242,7 @@ pub fn watched(
         !interrupt::requested()
     };
     let mut source = Watched::new(reader, TIMELINE_CELLS, &mut go_on);
-    let mut analysed = analyse(&mut source, settings, analyses);
+    let mut analysed = analyse_on(threads, &mut source, settings, analyses);
     let recording = source.timeline().recording(name, source.names());
     if source.stopped() && analysed.error.is_none() {
         let events = words::count(analysed.events, "event");

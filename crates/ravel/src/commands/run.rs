@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ravel_agent::options::{DEFAULT_NOISE, Options};
-use ravel_analysis::analyse::{combine, is_replayable};
+use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Summary};
 use ravel_analysis::registry;
 use ravel_report::Notes;
@@ -203,6 +203,7 @@ impl<'a> Job<'a> {
             version: 1,
             program: String::new(),
             summary: Summary::default(),
+            warnings: Vec::new(),
             findings: Vec::new(),
             recordings: Vec::new(),
         };
@@ -265,7 +266,7 @@ impl<'a> Job<'a> {
         let analyses = registry::choose(&[], &self.config.access_patterns())?;
         let mut settings = self.config.unit_settings();
         settings.focus = self.focus.clone();
-        let (mut analysed, recording) = watched(&name, &mut reader, &settings, analyses);
+        let (mut analysed, recording) = watched(&name, &mut reader, &settings, analyses, cores());
         self.report.recordings.push(recording);
         self.analysed += start.elapsed();
         if !self.only.is_empty() {
@@ -298,6 +299,9 @@ impl<'a> Job<'a> {
         self.notes
             .warnings
             .extend(analysed.error.map(|error| error.to_string()));
+        let bounds = analysed.left_out.iter().map(|words| format!("{name}: {words}"));
+        self.report.warnings.extend(bounds.clone());
+        self.notes.warnings.extend(bounds);
         Ok(analysed.findings)
     }
 

@@ -80,6 +80,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             },
             ..Summary::default()
         },
+        warnings: Vec::new(),
         findings: scan.findings,
         recordings: Vec::new(),
     };
