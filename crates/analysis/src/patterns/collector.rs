@@ -84,18 +84,18 @@ pub struct Collector {
     conflicts_only: bool,
     sets: Locksets,
     threads: Vec<ThreadState>,
-    open: Vec<Option<Box<UnitLog>>>,
+    open: Vec<Option<UnitLog>>,
     free: Vec<usize>,
-    spare: Vec<Box<UnitLog>>,
+    spare: Vec<UnitLog>,
     of_unit: FxHashMap<UnitId, SmallVec<[usize; 1]>>,
     /// Where a location was last found in a log.
     hints: Vec<u16>,
     shapes: Shapes,
-    window: Window<Box<UnitLog>>,
+    window: Window<UnitLog>,
     of_code: FxHashMap<(ThreadId, SiteId, LocationId), u32>,
     nodes: Nodes,
     exposure: Exposure<Single>,
-    ended: Vec<Box<UnitLog>>,
+    ended: Vec<UnitLog>,
     kept: usize,
     left_out: LeftOut,
 }
@@ -229,7 +229,7 @@ impl Collector {
                     log.reuse(owner, set, thread);
                     log
                 }
-                None => Box::new(UnitLog::new(owner, set, thread)),
+                None => UnitLog::new(owner, set, thread),
             };
             let id = self.free.pop().unwrap_or_else(|| {
                 self.open.push(None);
@@ -275,7 +275,7 @@ impl Collector {
         }
     }
 
-    fn ended(&mut self, mut unit: Box<UnitLog>) {
+    fn ended(&mut self, mut unit: UnitLog) {
         let (Some(first), Some(last)) = (unit.accesses.first(), unit.accesses.last()) else {
             return;
         };
@@ -326,7 +326,7 @@ impl Collector {
     }
 
     /// A unit leaves the window: its chains are taken if it touches what lies open.
-    fn leave(&mut self, unit: Box<UnitLog>) {
+    fn leave(&mut self, unit: UnitLog) {
         let lies_open = |at: &&AtLocation| !self.conflicts_only || self.exposure.was_opened(at.location);
         let opened: SmallVec<[LocationId; 16]> = unit.at.iter().filter(lies_open).map(|at| at.location).collect();
         if opened.is_empty() {
