@@ -86,3 +86,96 @@ fn method(step: &Step) -> String {
 fn place(step: &Step) -> String {
     format!("{}{}:{})", method(step), step.file, step.line)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ravel_analysis::finding::Evidence;
+
+    fn step(thread: &str, place: &str, line: u32) -> Step {
+        let (class, method) = place.split_once('.').unwrap_or((place, ""));
+        Step {
+            thread: thread.to_owned(),
+            op: "acquire".to_owned(),
+            variable: String::new(),
+            class: class.to_owned(),
+            method: format!("{method}()V"),
+            file: format!("{class}.java"),
+            line,
+            locks: Vec::new(),
+            stack: Vec::new(),
+            event: None,
+        }
+    }
+
+    fn finding(id: &str, rule: Rule, variable: &str, steps: Vec<Step>) -> Finding {
+        Finding {
+            id: id.to_owned(),
+            rule,
+            evidence: Evidence::Suspected,
+            shown: true,
+            patterns: Vec::new(),
+            analyses: Vec::new(),
+            variables: vec![variable.to_owned()],
+            units: Vec::new(),
+            steps,
+            outcome: None,
+            schedule: Vec::new(),
+            replay: String::new(),
+            message: String::new(),
+            help: String::new(),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Whether the run's finding is taken to show the suspicion.
+    fn joined(suspect: Finding, found: Finding) -> bool {
+        let mut found = [found];
+        let open = confirm(vec![suspect], &mut found);
+        assert_eq!(open.is_empty(), is_supported(&found[0]));
+        open.is_empty()
+    }
+
+    #[test]
+    fn a_race_on_the_field_is_the_same_bug() {
+        let suspect = |rule| finding("1", rule, "Stock.items", Vec::new());
+        let race = |variable| finding("2", Rule::DataRace, variable, Vec::new());
+        assert!(joined(suspect(Rule::GuardedBy), race("Stock.items")));
+        assert!(joined(suspect(Rule::DoubleCheckedLocking), race("Stock.items")));
+        assert!(!joined(suspect(Rule::GuardedBy), race("Stock.other")));
+        assert!(!joined(suspect(Rule::NakedNotify), race("Stock.items")));
+    }
+
+    #[test]
+    fn an_interruption_must_go_through_both_acquisitions() {
+        let suspect = || {
+            let steps = vec![step("", "A.m", 1), step("", "A.m", 3), step("", "A.m", 5)];
+            finding("1", Rule::LockPattern, "this", steps)
+        };
+        let inner = |thread: &str, line: u32| Step {
+            stack: vec!["C.get (C.java:9)".to_owned(), format!("A.m (A.java:{line})")],
+            ..step(thread, "C.get", 9)
+        };
+        let run = |steps| finding("2", Rule::Atomicity, "C.value", steps);
+        assert!(joined(
+            suspect(),
+            run(vec![inner("t", 3), step("u", "B.x", 2), inner("t", 5)])
+        ));
+        assert!(!joined(
+            suspect(),
+            run(vec![inner("t", 3), step("u", "B.x", 2), inner("t", 7)])
+        ));
+        assert!(!joined(suspect(), run(vec![inner("t", 3), inner("u", 5)])));
+    }
+
+    #[test]
+    fn a_circle_goes_through_the_same_methods() {
+        let circle = |id, second: &str| {
+            let steps = vec![step("t", "A.ab", 1), step("u", second, 2)];
+            finding(id, Rule::LockOrder, "A", steps)
+        };
+        assert!(joined(circle("1", "B.ba"), circle("2", "B.ba")));
+        assert!(!joined(circle("1", "B.ba"), circle("2", "B.bad")));
+        assert!(joined(circle("1", "B.ba"), circle("1", "B.other")), "one id is one bug");
+    }
+}
