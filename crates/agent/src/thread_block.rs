@@ -7,7 +7,7 @@ pub const FRAME: usize = 32;
 /// Bytes of a thread's table of recent accesses.
 pub const REPEATS: usize = 128 * 16;
 /// Bytes of a thread's table of accesses that say nothing new, and of the arrays it has last seen.
-pub const SETTLED: usize = (4096 + 1024) * 16;
+pub const SETTLED: usize = (4096 + 4096) * 16;
 /// Places in each of the tables by site.
 pub const SITE_SLOTS: usize = 128;
 /// Bytes of a thread's stack of modelled methods.

@@ -567,7 +567,7 @@ public final class Ravel {
     private static long find(long t, Object a, int hash) {
         long known = H.U.getLong(t + SETTLED);
         if (known == 0) known = settled(t);
-        known += KNOWN_ARRAYS + ((hash & 1023) << 4);
+        known += KNOWN_ARRAYS + ((hash & 4095) << 4);
         int stale = H.U.getInt(t + STALE);
         if (H.U.getInt(known) == hash && H.U.getInt(known + 4) == stale) return H.U.getLong(known + 8);
         long slot = H.OWNERS + ((long) (hash & 0xFFFFF) << 3);
