@@ -19,7 +19,7 @@ use ravel_trace::writer::Writer;
 
 use crate::memory::Region;
 use crate::options::Options;
-use crate::thread_block::{FRAME, MODELS, RECORD, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock};
+use crate::thread_block::{FRAME, MANY_SLOTS, MODELS, RECORD, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock};
 
 /// Sites that fit into the tables.
 pub const MAX_SITES: usize = 1 << 25;
@@ -217,6 +217,7 @@ impl Recorder {
             sure_objects: [0; SITE_SLOTS],
             sure_arrays: [0; SITE_SLOTS],
             vain: [0; SITE_SLOTS],
+            sure_of_many: [0; MANY_SLOTS],
         }));
         if (thread as usize) < MAX_THREADS {
             // SAFETY: within the region; the slot is written once, before any array can have this owner.

@@ -10,6 +10,8 @@ pub const REPEATS: usize = 128 * 16;
 pub const SETTLED: usize = (4096 + 4096) * 16;
 /// Places in each of the tables by site.
 pub const SITE_SLOTS: usize = 128;
+/// Places in the table by site and object.
+pub const MANY_SLOTS: usize = 512;
 /// Bytes of a thread's stack of modelled methods.
 pub const MODELS: usize = 40 * 64;
 
@@ -98,6 +100,8 @@ pub struct ThreadBlock {
     pub sure_arrays: [u64; SITE_SLOTS],
     /// By site: how often, up to 127, an access said something new since one last did not.
     pub vain: [u8; SITE_SLOTS],
+    /// By site and object or array: as the two by site.
+    pub sure_of_many: [u64; MANY_SLOTS],
 }
 
 const _: () = {

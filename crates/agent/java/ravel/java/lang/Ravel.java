@@ -91,6 +91,7 @@ public final class Ravel {
     private static final long SURE_OBJECTS = 224;
     private static final long SURE_ARRAYS = SURE_OBJECTS + 8 * 128;
     private static final long VAIN = SURE_ARRAYS + 8 * 128;
+    private static final long SURE_MANY = VAIN + 128;
 
     // In the table at SETTLED: the arrays last seen, after 4096 entries of settle.
     private static final long KNOWN_ARRAYS = 4096 * 16;
@@ -321,6 +322,17 @@ public final class Ravel {
         return H.U.getLong(t + SURE_OBJECTS + ((site & 127) << 3)) == w + site * MIX + H.U.getLong(t + EPOCH);
     }
 
+    /** The same, for code that sees many objects in turn. */
+    @ForceInline
+    private static boolean sureOfMany(long t, long w, int site) {
+        return H.U.getLong(placeOfMany(t, (int) (w >>> 21), site)) == w + site * MIX + H.U.getLong(t + EPOCH);
+    }
+
+    @ForceInline
+    private static long placeOfMany(long t, int object, int site) {
+        return t + SURE_MANY + ((site * 31 ^ object) & 511) * 8;
+    }
+
     // ---- fields of tracked JDK objects: they count only when application code called, outside modelled methods ------
 
     public static void jget(Object o, long w, int site) {
@@ -336,7 +348,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureOfMany(t, w, site)) return;
         access(t, kind, site, p, o, w, 0);
     }
 
@@ -531,9 +543,17 @@ public final class Ravel {
         long sure = sureElement(t, a, i, site);
         // A header that is in use for locking is no name.
         boolean lasting = (H.U.getLong(a, 0L) & 7) == 1;
+        long place = placeOfMany(t, hash ^ i >>> 12, site);
+        if (lasting && H.U.getLong(place) == sure) {
+            H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+            return;
+        }
         long w = find(t, a, hash);
         if ((int) w == H.U.getInt(t + TAG)) {
-            if (lasting) H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+            if (lasting) {
+                H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+                H.U.putLong(place, sure);
+            }
             return;
         }
         long number = w >>> 32;
@@ -545,7 +565,10 @@ public final class Ravel {
             int claim = H.U.getInt(region);
             int next = settle(t, kind == WRITE_ELEMENT, site, stretch, claim);
             if (next < 0) {
-                if (lasting) H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+                if (lasting) {
+                    H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+                    H.U.putLong(place, sure);
+                }
                 return;
             }
             if (next != claim && H.U.compareAndSetInt(null, region, claim, next) && claim > CONTESTED) tell(claim);
@@ -730,6 +753,10 @@ public final class Ravel {
 
     @DontInline
     private static void access(long t, int kind, int site, int p, Object o, long w, long v) {
+        if (sureOfMany(t, w, site)) {
+            H.U.putLong(t + SURE_OBJECTS + ((site & 127) << 3), w + site * MIX + H.U.getLong(t + EPOCH));
+            return;
+        }
         if ((w & 1) == 0) {
             w = share(t, o, w);
             if ((w & 1) == 0 && (H.FLAGS & KEEP_UNSHARED) == 0) return;
@@ -745,6 +772,7 @@ public final class Ravel {
             int next = settle(t, kind == WRITE, site, id(w), claim);
             if (next < 0) {
                 H.U.putLong(t + SURE_OBJECTS + ((site & 127) << 3), w + site * MIX + H.U.getLong(t + EPOCH));
+                H.U.putLong(placeOfMany(t, (int) (w >>> 21), site), w + site * MIX + H.U.getLong(t + EPOCH));
                 return;
             }
             if (next != claim) {
