@@ -34,6 +34,7 @@ test: setup
 bench: build
 	@scripts/setup.sh /usr/bin/time:time
 	@scripts/with-jdk.sh scripts/optional.sh benches/run.sh
+	@scripts/with-jdk.sh scripts/optional.sh benches/focus.sh
 
 realworld: build
 	@scripts/setup.sh /usr/bin/time:time mvn:maven

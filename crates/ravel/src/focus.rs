@@ -184,6 +184,9 @@ fn hashes(inputs: &[ClassInput]) -> BTreeMap<String, String> {
     all
 }
 
+/// More classes than this are not looked at on the way to a recording.
+const MOST_CLASSES: usize = 500;
+
 /// The plan for what a command runs, from the cache if nothing has changed.
 fn automatic(command: &[String]) -> Result<Plan> {
     let directory = std::env::current_dir().context("the working directory")?;
@@ -211,6 +214,12 @@ fn automatic(command: &[String]) -> Result<Plan> {
         if let Ok(plan) = Plan::read(&directory.join(&name)) {
             return Ok(plan);
         }
+    }
+    if inputs.len() > MOST_CLASSES {
+        bail!(
+            "there are {} classes, and looking at more than {MOST_CLASSES} takes long; make a plan once with `ravel own`",
+            inputs.len()
+        );
     }
     let result = own(&inputs, &paths, &Suggestions::default());
     if let Some(first) = result.unreadable.first() {

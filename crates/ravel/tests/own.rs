@@ -11,9 +11,10 @@ use std::time::Duration;
 use common::{Jdk, compile, compile_some, each, ravel, root, run, sources, tested_jdks};
 use ravel_analysis::analyse::analyse;
 use ravel_analysis::finding::Evidence;
+use ravel_analysis::focus::Focus;
 use ravel_analysis::registry;
 use ravel_analysis::units::UnitSettings;
-use ravel_scan::own::plan::{Mode, Plan};
+use ravel_scan::own::plan::{Mode, Plan, RACE_UNSAFE};
 use ravel_trace::{Event, Names, ReadOptions, Reader, Source, SourceError};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -113,8 +114,24 @@ fn open(trace: &Path) -> Reader {
     Reader::open(trace, ReadOptions::default()).expect("the trace can be read")
 }
 
-fn findings(source: &mut dyn Source) -> Vec<(String, String)> {
-    let settings = UnitSettings::default();
+/// What the plan proves, as the analyses take it.
+fn proven(plan: &Plan) -> Focus {
+    let fields = plan.fields.iter().filter(|field| field.owner != RACE_UNSAFE);
+    let methods = plan.classes.iter().flat_map(|class| {
+        let atomic = class.methods.iter().filter(|method| method.atomicity.is_some());
+        atomic.map(|method| format!("{}.{}", class.name, method.name))
+    });
+    Focus {
+        race_free: fields.map(|field| field.name.clone()).collect(),
+        atomic: methods.collect(),
+    }
+}
+
+fn findings(source: &mut dyn Source, focus: Focus) -> Vec<(String, String)> {
+    let settings = UnitSettings {
+        focus,
+        ..UnitSettings::default()
+    };
     let found = analyse(source, &settings, registry::all()).findings;
     let mut ids: Vec<(String, String)> = found
         .iter()
@@ -161,12 +178,15 @@ fn loses_nothing(jdk: &Jdk, classes: &Path, plan: &Plan, name: &str, dir: &Path)
         wrong.truncate(5);
         return Err(format!("{name} on JDK {}: left out and needed: {wrong:?}", jdk.release));
     }
-    let full = findings(&mut open(&trace));
-    let focused = findings(&mut Focused {
-        reader: open(&trace),
-        plan,
-        known: Vec::new(),
-    });
+    let full = findings(&mut open(&trace), Focus::default());
+    let focused = findings(
+        &mut Focused {
+            reader: open(&trace),
+            plan,
+            known: Vec::new(),
+        },
+        proven(plan),
+    );
     let _ = std::fs::remove_file(&trace);
     match full == focused {
         true => Ok(()),

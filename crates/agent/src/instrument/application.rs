@@ -50,7 +50,11 @@ fn rewrite_method(
     let lines = Lines::of(class, &code);
     let mut edit = CodeEditor::new();
     edit.grow_stack(STACK);
-    let focus = cx.focus.map(|class| class.method(&method.name, &method.descriptor));
+    let moved = cx.moved.get(method.index).copied().unwrap_or(false);
+    let focus = cx
+        .focus
+        .filter(|_| !moved)
+        .map(|class| class.method(&method.name, &method.descriptor));
     let quiet = focus == Some(MethodFocus::Quiet);
     let left_out = match focus {
         Some(MethodFocus::Leave(positions)) => positions,

@@ -58,6 +58,8 @@ pub(crate) struct Context<'a> {
     pub filter: &'a Filter,
     /// What a plan leaves out of the class.
     pub focus: Option<&'a ClassFocus>,
+    /// The methods whose positions are no longer those of the class file, if there are any.
+    pub moved: Vec<bool>,
     pub state: &'a mut State,
     pub forcing: bool,
     pub class: ClassId,
@@ -151,7 +153,16 @@ impl Instrumenter {
     fn rewrite(&self, state: &mut State, name: &str, bytes: &[u8], treatment: Treatment) -> Result<Option<Vec<u8>>> {
         let mut class = ClassFile::parse(bytes)?;
         let application = treatment == Treatment::Application;
+        let lengths = self.focus.as_ref().map(|_| code_lengths(&class)).unwrap_or_default();
         let redirected = self.redirects.apply(name, application, &mut class)?;
+        let moved = match redirected {
+            true => lengths
+                .iter()
+                .zip(code_lengths(&class))
+                .map(|(old, new)| *old != new)
+                .collect(),
+            false => Vec::new(),
+        };
         let superclass = class
             .super_name()?
             .map(|name| decode_modified_utf8(name).into_owned())
@@ -168,6 +179,7 @@ impl Instrumenter {
         let mut cx = Context {
             filter: &self.filter,
             focus,
+            moved,
             state,
             forcing: self.forcing,
             class: ClassId(0),
@@ -194,6 +206,12 @@ impl Instrumenter {
         };
         if changed { class.write().map(Some) } else { Ok(None) }
     }
+}
+
+/// How long the code of each method is.
+fn code_lengths(class: &ClassFile) -> Vec<usize> {
+    let code = |method| class.code(method).ok().flatten().map_or(0, |code| code.code.len());
+    class.methods.iter().map(code).collect()
 }
 
 /// Tells the registry what the class is.
