@@ -2,7 +2,8 @@
 # Real programs and whole JDKs: `scripts/realworld.sh` (make realworld). Prints the tables of docs/realworld.md.
 #
 # 1. H2, Derby, Lucene and Jetty, plain and recorded, on the oldest and the newest JDK found: the output must be the same.
-# 2. A Maven project with JUnit tests, run by `ravel record -- mvn test`.
+# 2. A Maven project with JUnit tests, run by `ravel record -- mvn test`; and by `ravel run -- mvn test`, which forces the JVM
+#    of the tests that Maven starts, and must prove the bug that the tests pass over.
 # 3. Every class of each JDK read, written back and compared; all of java.base instrumented and verified by the JVM.
 # 4. The programs' jars and whole JDKs scanned; classes of javac for every release, of ecj, kotlinc and scalac scanned.
 #
@@ -64,6 +65,18 @@ while read -r release home; do
     [ -n "$before" ] && [ "$before" = "$after" ] || status=1
     for trace in "$work"/junit-*.ravel; do "$ravel" trace info "$trace" >/dev/null || status=1; done
     echo "| \`mvn test\` | $release | $before | $after | $(ls "$work"/junit-*.ravel | wc -l) |"
+done <<<"$jdks"
+
+echo
+echo "| JUnit project | JDK | exit code | harmful |"
+echo "|---|---|---|---|"
+while read -r release home; do
+    code=0
+    (cd "$work/junit" && JAVA_HOME=$home "$ravel" run --budget 300 --run-limit 60 -o "$work/run.ravel" --out "json=$work/run.json" \
+        -- mvn -B test >"$work/junit.run" 2>&1) || code=$?
+    harmful=$(grep -c '"evidence": *"harmful"' "$work/run.json" || true)
+    [ "$code" = 1 ] && [ "$harmful" -ge 1 ] || status=1
+    echo "| \`ravel run -- mvn test\` | $release | $code | $harmful |"
 done <<<"$jdks"
 
 if [ -z "${SKIP_JDK:-}" ]; then
