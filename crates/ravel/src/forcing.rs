@@ -141,6 +141,11 @@ impl Program {
         })
     }
 
+    /// How many runs of it may go on at the same time: those of a script or a build tool write the same files.
+    pub fn side_by_side(&self, jobs: usize) -> usize {
+        if self.jvm.is_some() { 1 } else { jobs }
+    }
+
     /// Runs it under a schedule; `number` tells runs apart that go on at the same time.
     pub fn force(&self, schedule: &Schedule, number: usize) -> Result<Forced> {
         let scratch = self.scratch.path().join(format!("run-{number}"));

@@ -126,7 +126,7 @@ pub fn prove(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..budget.jobs.min(order.len()) {
+        for _ in 0..program.side_by_side(budget.jobs).min(order.len()) {
             scope.spawn(work);
         }
     });

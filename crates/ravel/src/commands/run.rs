@@ -59,7 +59,8 @@ pub struct BudgetArgs {
     /// Seconds for one forced run
     #[arg(long, default_value_t = 30, value_name = "SECONDS")]
     pub run_limit: u64,
-    /// Findings that are forced side by side; as many as there are cores if not given
+    /// Findings that are forced side by side; as many as there are cores if not given. 1 if runs of the program disturb each
+    /// other, by files or ports; a script or build tool is always run once at a time
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }
