@@ -7,13 +7,14 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # How many cases each property test of `make fuzz` tries.
 CASES ?= 20000
 
-.PHONY: help setup build demo test bench realworld fuzz
+.PHONY: help setup build demo test bench realworld fuzz evidence
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
 	@echo "make test       format, lints and all tests"
 	@echo "make bench      what recording and analysing cost"
 	@echo "make realworld  record H2, Derby, Lucene, Jetty and a Maven project"
+	@echo "make evidence   how far all buggy subjects get, RUNS times each"
 	@echo "make fuzz       hostile bytes and random programs, for long"
 	@echo "make setup      only check (and as root install) what the others need"
 
@@ -39,6 +40,11 @@ bench: build
 realworld: build
 	@scripts/setup.sh /usr/bin/time:time mvn:maven
 	@scripts/with-jdk.sh scripts/optional.sh scripts/realworld.sh
+
+# How often each subject is tried; EVIDENCE_SECONDS bounds the whole.
+RUNS ?= 1
+evidence: setup
+	@scripts/with-jdk.sh scripts/evidence.sh $(RUNS)
 
 fuzz: setup
 	@CASES=$(CASES) scripts/with-jdk.sh scripts/fuzz.sh

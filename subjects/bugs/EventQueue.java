@@ -1,5 +1,5 @@
 /* bug:
- *   rule atomicity | atomic-set
+ *   rule atomicity | atomic-set | unserializable
  *   variable Vector.* | Object[]
  *   evidence harmful
  *   outcome exit | value | exception

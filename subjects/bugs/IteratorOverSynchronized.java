@@ -1,5 +1,5 @@
 /* bug:
- *   rule data-race | atomicity | atomic-set
+ *   rule data-race | atomicity | atomic-set | unserializable
  *   variable ArrayList.* | Object[]
  *   evidence harmful
  *   outcome exception

@@ -1,5 +1,5 @@
 /* bug:
- *   rule atomicity | atomic-set
+ *   rule atomicity | atomic-set | unserializable
  *   variable Range.lower | Range.upper
  *   evidence harmful
  *   outcome exit | value

@@ -1,5 +1,5 @@
 /* bug:
- *   rule atomicity | atomic-set
+ *   rule atomicity | atomic-set | unserializable
  *   variable ArrayList.* | Object[] | SynchronizedCollection.* | SynchronizedList.*
  *   evidence harmful
  *   outcome exit | value

@@ -161,7 +161,7 @@ impl Agent {
         block.begun = 1;
         let (name, daemon) = jvm::thread_info(self.jvmti, env, thread).unwrap_or_default();
         if let Some(baton) = &self.baton {
-            baton.rename(block.thread, &name);
+            baton.begin(block.thread, &name, virtual_thread);
         }
         self.recorder.describe_thread(ThreadId(block.thread), |thread| {
             thread.name = if name.is_empty() && virtual_thread {
@@ -214,12 +214,13 @@ impl Agent {
             self.recorder.check_limits();
             return;
         };
-        baton.watch();
-        if self
-            .recorder
-            .options
-            .max_time
-            .is_some_and(|limit| self.recorder.elapsed() >= limit)
+        let hung = baton.watch();
+        if hung
+            || self
+                .recorder
+                .options
+                .max_time
+                .is_some_and(|limit| self.recorder.elapsed() >= limit)
         {
             self.end_process(HANG);
         }

@@ -1,12 +1,15 @@
 //! Forced runs: exactly the thread whose turn it is passes its next point.
 //!
-//! A schedule is a list of turns: a thread, named by who started it and in which order (`main/0/2`), and the position up to
-//! which it runs. A thread asks before a point that its turn does not cover, and before it may block. Threads that the
-//! schedule does not name run freely. After the last turn everybody does.
+//! A schedule is a list of turns: a thread, named by who started it and in which order (`main/0/2`), the position up to
+//! which it runs, and perhaps the method or the lock that it runs out of after that. A thread asks before a point that
+//! its turn does not cover, and before it may block. Threads that the schedule does not name run freely. After the last
+//! turn everybody does.
 //!
-//! Nothing waits for ever: when the thread whose turn it is makes no step for a while, or ends early, the schedule is
-//! given up, everybody runs freely, and the reason is kept. Locks are watched, so that a deadlock is known when the
-//! circle closes and not by waiting.
+//! Nothing waits for ever. A thread that ends, or blocks where the schedule did not expect it, before its turn is over
+//! loses the turn, and that is noted; whether the run still had what it was made for is for its trace to tell. A
+//! thread that is not there yet is waited for, and whoever is to start it goes on until it has. Locks are watched, so that a
+//! deadlock is known when the circle closes, and a turn that waits for a lock whose holder waits for its own turn is
+//! known to be lost at once.
 
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,16 +17,36 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::thread_block::ThreadBlock;
+use crate::idle::{Idle, Sleep};
+use crate::thread_block::{FRAME, ThreadBlock};
 
-/// How long the thread whose turn it is may take from one point to the next.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// How long the thread whose turn it is may take from one point to the next while it can run.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// How long it may sleep or wait with a time limit: that may end by itself.
+const DOZE: Duration = Duration::from_millis(1500);
+/// How long it may wait for something else: other threads, input.
+const BLOCKED: Duration = Duration::from_millis(60);
+/// The same when it has done all that its turn covers.
+const DONE: Duration = Duration::from_millis(25);
+/// How long all threads may wait for nothing before the program counts as hung.
+const HUNG: Duration = Duration::from_millis(2500);
+
+/// What a thread runs out of before its turn is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leave {
+    /// The method that is so deep in the stack, the outermost being 1, and was entered at this position or before:
+    /// another one may follow at the same depth.
+    Frame(u32, u32),
+    /// The lock that was its so-many-th, the first being 1.
+    Lock(u32),
+}
 
 /// A turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Turn {
     thread: String,
     limit: u32,
+    leave: Option<Leave>,
 }
 
 #[derive(Clone, Copy)]
@@ -37,15 +60,25 @@ unsafe impl Send for View {}
 struct State {
     turns: Vec<Turn>,
     current: usize,
-    failed: Option<String>,
+    /// The first turn that was lost, and why.
+    slip: Option<String>,
     deadlock: Option<String>,
+    hung: Option<String>,
     threads: FxHashMap<String, View>,
     paths: FxHashMap<u32, String>,
     names: FxHashMap<u32, String>,
     held: FxHashMap<u64, (u32, u32)>,
     wanted: FxHashMap<u32, u64>,
+    /// Threads that wait for a turn.
+    parked: FxHashSet<u32>,
+    /// Threads that have ended.
+    ended: FxHashSet<String>,
+    /// Threads that run, with what the kernel knows of them; none for virtual ones.
+    live: FxHashMap<u32, Option<Idle>>,
     seen: (usize, u32),
     since: Instant,
+    /// When the threads were last looked at.
+    looked: Instant,
 }
 
 /// Who may go.
@@ -68,15 +101,20 @@ impl Baton {
         let state = State {
             turns,
             current: 0,
-            failed: None,
+            slip: None,
             deadlock: None,
+            hung: None,
             threads: FxHashMap::default(),
             paths: FxHashMap::default(),
             names: FxHashMap::default(),
             held: FxHashMap::default(),
             wanted: FxHashMap::default(),
+            parked: FxHashSet::default(),
+            ended: FxHashSet::default(),
+            live: FxHashMap::default(),
             seen: (0, 0),
             since: Instant::now(),
+            looked: Instant::now(),
         };
         Baton {
             named,
@@ -96,9 +134,11 @@ impl Baton {
         state.threads.insert(path, View { block });
     }
 
-    /// A thread has its name.
-    pub fn rename(&self, number: u32, name: &str) {
-        self.lock().names.insert(number, name.to_string());
+    /// The thread that calls begins to run.
+    pub fn begin(&self, number: u32, name: &str, virtual_thread: bool) {
+        let mut state = self.lock();
+        state.names.insert(number, name.to_string());
+        state.live.insert(number, (!virtual_thread).then(Idle::own));
     }
 
     /// Before a point that the thread's turn does not cover: waits for its next turn.
@@ -108,30 +148,40 @@ impl Baton {
             block.gate = u32::MAX;
             return;
         };
-        if !self.named.contains(&path) {
-            block.gate = u32::MAX;
-            return;
-        }
         loop {
-            if state.is_over() {
-                block.gate = u32::MAX;
-                return;
+            if state.is_over() || !self.named.contains(&path) && !state.must_start(&path) {
+                block.gate = if state.is_over() {
+                    u32::MAX
+                } else {
+                    self.free_gate(&path)
+                };
+                break;
             }
             let turn = &state.turns[state.current];
             if turn.thread == path {
                 if block.position < turn.limit {
                     block.gate = turn.limit;
-                    return;
+                    break;
+                }
+                if turn.leave.is_some_and(|leave| state.is_inside(block, leave)) {
+                    block.gate = block.position + 1;
+                    break;
                 }
                 self.next(&mut state);
                 continue;
             }
+            if state.must_start(&path) {
+                block.gate = block.position + 1;
+                break;
+            }
+            state.parked.insert(block.thread);
             state = self
                 .changed
                 .wait_timeout(state, Duration::from_millis(100))
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
+        state.parked.remove(&block.thread);
     }
 
     /// Before an operation that may block: whoever is next need not wait for this thread's next point.
@@ -151,53 +201,103 @@ impl Baton {
     fn next(&self, state: &mut State) {
         state.current += 1;
         state.since = Instant::now();
+        while !state.is_over() && state.ended.contains(&state.turns[state.current].thread) {
+            let turn = &state.turns[state.current];
+            let reason = format!("thread {} ended before point {}", turn.thread, turn.limit);
+            state.note(reason);
+            state.current += 1;
+        }
         self.changed.notify_all();
+    }
+
+    /// Takes the turn away from the thread that has it.
+    fn skip(&self, state: &mut State, reason: String) {
+        state.note(reason);
+        let thread = &state.turns[state.current].thread;
+        if let Some(view) = state.threads.get(thread) {
+            // SAFETY: blocks live for ever. The thread looks at the word before its next point, and writes it only with the
+            // state locked, as it is here.
+            unsafe { std::ptr::write_volatile(&raw mut (*view.block.cast_mut()).gate, 0) };
+        }
+        self.next(state);
     }
 
     /// A thread has ended.
     pub fn end(&self, block: &ThreadBlock) {
         self.hand_over(block);
         let mut state = self.lock();
+        state.live.remove(&block.thread);
         let Some(path) = state.paths.get(&block.thread).cloned() else {
             return;
         };
+        state.ended.insert(path.clone());
         if !state.is_over() && state.turns[state.current].thread == path {
             let limit = state.turns[state.current].limit;
-            state.failed = Some(format!(
-                "thread {path} ended at point {}, before point {limit}",
-                block.position
-            ));
-            self.changed.notify_all();
+            let reason = format!("thread {path} ended at point {}, before point {limit}", block.position);
+            self.skip(&mut state, reason);
         }
     }
 
-    /// Gives the schedule up if the thread whose turn it is does nothing.
-    pub fn watch(&self) {
+    /// Takes the turn from a thread that blocks or does nothing. True if the whole program waits for nothing.
+    pub fn watch(&self) -> bool {
         let mut state = self.lock();
+        if state.looked.elapsed() < Duration::from_millis(5) {
+            return false;
+        }
+        state.looked = Instant::now();
         if state.is_over() {
-            return;
+            return state.is_hung();
         }
         let turn = state.turns[state.current].clone();
-        let position = state.threads.get(&turn.thread).map(|view| {
-            // SAFETY: blocks live for ever; a stale position only delays the verdict.
-            unsafe { std::ptr::read_volatile(&raw const (*view.block).position) }
-        });
-        let now = (state.current, position.unwrap_or(0));
+        let view = state.threads.get(&turn.thread).copied();
+        let Some(view) = view else {
+            if state.since.elapsed() > PATIENCE {
+                self.skip(&mut state, format!("thread {} was not started", turn.thread));
+            }
+            return false;
+        };
+        // SAFETY: blocks live for ever; a stale position only delays the verdict.
+        let (position, number) = unsafe {
+            (
+                std::ptr::read_volatile(&raw const (*view.block).position),
+                (*view.block).thread,
+            )
+        };
+        let now = (state.current, position);
         if now != state.seen {
             state.seen = now;
             state.since = Instant::now();
-        } else if state.since.elapsed() > PATIENCE {
-            state.failed = Some(match position {
-                Some(position) => {
-                    format!(
-                        "thread {} stopped at point {position}, before point {}",
-                        turn.thread, turn.limit
-                    )
-                }
-                None => format!("thread {} was not started", turn.thread),
-            });
-            self.changed.notify_all();
         }
+        let since = state.since.elapsed();
+        let (sleep, idle) = match state.live.get_mut(&number) {
+            Some(Some(idle)) => idle.look(),
+            _ => (Sleep::Runs, since),
+        };
+        let limit = match sleep {
+            Sleep::Runs => PATIENCE,
+            Sleep::Dozes => DOZE,
+            Sleep::Waits | Sleep::Outside if position >= turn.limit => DONE,
+            Sleep::Waits | Sleep::Outside => BLOCKED,
+        };
+        let waited = if sleep == Sleep::Runs { since } else { idle.min(since) };
+        if waited > limit {
+            if position >= turn.limit {
+                self.next(&mut state);
+            } else {
+                let does = match sleep {
+                    Sleep::Runs => "made no step",
+                    Sleep::Dozes => "slept",
+                    Sleep::Waits => "waited for another thread",
+                    Sleep::Outside => "waited for something outside",
+                };
+                let reason = format!(
+                    "thread {} {does} at point {position}, before point {}",
+                    turn.thread, turn.limit
+                );
+                self.skip(&mut state, reason);
+            }
+        }
+        false
     }
 
     /// A thread is about to take a lock and will block if it is not free. True if that closes a circle.
@@ -234,12 +334,31 @@ impl Baton {
         false
     }
 
-    /// Whether another thread has the lock.
-    pub fn must_wait(&self, block: &ThreadBlock, lock: u64) -> bool {
-        self.lock()
-            .held
-            .get(&lock)
-            .is_some_and(|(owner, _)| *owner != block.thread)
+    /// Before a thread takes a lock that may not be free: whoever holds it may need the turn to give it up.
+    pub fn before_lock(&self, block: &ThreadBlock, lock: u64) {
+        let mut state = self.lock();
+        let holder = state.held.get(&lock).map(|(owner, _)| *owner);
+        let (Some(holder), Some(path)) = (
+            holder.filter(|owner| *owner != block.thread),
+            state.paths.get(&block.thread).cloned(),
+        ) else {
+            return;
+        };
+        while !state.is_over() && state.turns[state.current].thread == path {
+            let limit = state.turns[state.current].limit;
+            if block.position >= limit {
+                self.next(&mut state);
+            } else if state.parked.contains(&holder) {
+                let name = state.paths.get(&holder).cloned().unwrap_or_default();
+                let reason = format!(
+                    "thread {path} wanted a lock of thread {name} at point {}, before point {limit}",
+                    block.position
+                );
+                self.skip(&mut state, reason);
+            } else {
+                return;
+            }
+        }
     }
 
     /// A thread has got a lock.
@@ -267,27 +386,109 @@ impl Baton {
         }
     }
 
-    /// How it went, for the command line: `complete`, `failed …` or `deadlock …`.
+    /// How it went, for the command line: `complete`, `hang …`, `deadlock …`, each perhaps with ` | ` and the first turn that was
+    /// lost, or `failed …`.
     pub fn outcome(&self) -> String {
         let state = self.lock();
-        match (&state.deadlock, &state.failed) {
-            (Some(threads), None) if state.current >= state.turns.len() => format!("deadlock {threads}"),
-            (_, Some(reason)) => format!("failed {reason}"),
-            _ if state.current >= state.turns.len() => "complete".to_string(),
-            (_, None) => {
-                let turn = &state.turns[state.current];
+        if !state.is_over() && state.deadlock.is_none() {
+            let turn = &state.turns[state.current];
+            let reason = state.slip.clone().unwrap_or_else(|| {
                 format!(
-                    "failed the program ended before thread {} reached point {}",
+                    "the program ended before thread {} reached point {}",
                     turn.thread, turn.limit
                 )
-            }
+            });
+            return format!("failed {reason}");
         }
+        let verdict = match (&state.deadlock, &state.hung) {
+            (Some(threads), _) => format!("deadlock {threads}"),
+            (None, Some(threads)) => format!("hang {threads}"),
+            (None, None) => "complete".to_string(),
+        };
+        match &state.slip {
+            Some(slip) => format!("{verdict} | {slip}"),
+            None => verdict,
+        }
+    }
+
+    /// When a thread that has no turn must ask next: at once if it may have to wait for one that it starts.
+    fn free_gate(&self, path: &str) -> u32 {
+        let starts = |named: &String| named.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        if self.named.iter().any(starts) { 0 } else { u32::MAX }
     }
 }
 
 impl State {
     fn is_over(&self) -> bool {
-        self.failed.is_some() || self.current >= self.turns.len()
+        self.current >= self.turns.len()
+    }
+
+    fn note(&mut self, reason: String) {
+        self.slip.get_or_insert(reason);
+    }
+
+    /// Whether the thread whose turn it is is not there yet, and this one is the nearest of those it comes from.
+    fn must_start(&self, path: &str) -> bool {
+        let Some(turn) = self.turns.get(self.current) else {
+            return false;
+        };
+        if self.threads.contains_key(&turn.thread) {
+            return false;
+        }
+        let mut ancestor = turn.thread.as_str();
+        while let Some((above, _)) = ancestor.rsplit_once('/') {
+            if self.threads.contains_key(above) {
+                return above == path;
+            }
+            ancestor = above;
+        }
+        false
+    }
+
+    fn is_inside(&self, block: &ThreadBlock, leave: Leave) -> bool {
+        match leave {
+            Leave::Frame(depth, entered) => {
+                let frames = (block.top - block.bottom) / FRAME as u64;
+                if depth == 0 || frames < u64::from(depth) {
+                    return false;
+                }
+                let frame = block.bottom + u64::from(depth - 1) * FRAME as u64;
+                // SAFETY: the frame lies below the top of the stack of the thread that calls; the position is its third word.
+                let position = unsafe { ((frame + 8) as *const u32).read() };
+                position <= entered
+            }
+            Leave::Lock(count) => {
+                let own = self.held.values().filter(|(owner, _)| *owner == block.thread);
+                own.count() >= count as usize
+            }
+        }
+    }
+
+    /// Whether every thread waits for another one and has for a while.
+    fn is_hung(&mut self) -> bool {
+        if self.hung.is_some() || self.live.is_empty() {
+            return false;
+        }
+        let mut hung = true;
+        for idle in self.live.values_mut() {
+            hung &= idle
+                .as_mut()
+                .is_some_and(|idle| matches!(idle.look(), (Sleep::Waits, since) if since > HUNG));
+            if !hung {
+                return false;
+            }
+        }
+        if Idle::has_children() {
+            return false;
+        }
+        let mut numbers: Vec<u32> = self.live.keys().copied().collect();
+        numbers.sort_unstable();
+        let names: Vec<String> = numbers
+            .iter()
+            .map(|number| self.names.get(number).cloned().unwrap_or_default())
+            .collect();
+        self.hung = Some(names.join(", "));
+        true
     }
 }
 
@@ -298,15 +499,24 @@ fn parse(text: &str) -> Result<Vec<Turn>, String> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let (thread, limit) = line
-            .rsplit_once(' ')
-            .ok_or_else(|| format!("{}: a turn is a thread and a position", number + 1))?;
-        let limit = limit
-            .parse()
-            .map_err(|_| format!("{}: {limit:?} is no position", number + 1))?;
+        let wrong = || format!("{}: a turn is a thread and a position", number + 1);
+        let count = |word: &str| {
+            word.parse()
+                .map_err(|_| format!("{}: {word:?} is no position", number + 1))
+        };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (thread, limit, leave) = match words[..] {
+            [thread, limit] => (thread, limit, None),
+            [thread, limit, "frame", depth, "entered", position] => {
+                (thread, limit, Some(Leave::Frame(count(depth)?, count(position)?)))
+            }
+            [thread, limit, "lock", depth] => (thread, limit, Some(Leave::Lock(count(depth)?))),
+            _ => return Err(wrong()),
+        };
         turns.push(Turn {
-            thread: thread.trim().to_string(),
-            limit,
+            thread: thread.to_string(),
+            limit: count(limit)?,
+            leave,
         });
     }
     Ok(turns)
@@ -323,6 +533,8 @@ mod tests {
         assert_eq!((turns[1].thread.as_str(), turns[1].limit), ("main/0", 12));
         assert_eq!(parse("main"), Err("1: a turn is a thread and a position".into()));
         assert_eq!(parse("main 1\nmain x"), Err("2: \"x\" is no position".into()));
+        assert!(parse("main 1 frame 2 entered 0\nmain 3 lock 1").is_ok());
+        assert!(parse("main 1 frame").is_err());
     }
 
     fn block(thread: u32, position: u32) -> Box<ThreadBlock> {
@@ -362,7 +574,65 @@ mod tests {
         let main = block(0, 2);
         baton.add(&raw const *main, 0, "main".into());
         baton.end(&main);
-        assert_eq!(baton.outcome(), "failed thread main ended at point 2, before point 5");
+        assert_eq!(
+            baton.outcome(),
+            "complete | thread main ended at point 2, before point 5"
+        );
+    }
+
+    #[test]
+    fn a_turn_lasts_until_the_thread_is_out_of_a_method_or_a_lock() {
+        let baton = Baton::new(parse("main 2 frame 2 entered 1\nmain 5 lock 1\n").expect("a schedule"));
+        let mut main = block(0, 2);
+        baton.add(&raw const *main, 0, "main".into());
+        // Two frames, the second entered at position 1.
+        let mut stack = vec![0u32; 2 * FRAME / 4];
+        stack[FRAME / 4 + 2] = 1;
+        main.bottom = stack.as_ptr() as u64;
+        main.top = main.bottom + 2 * FRAME as u64;
+        baton.pass(&mut main);
+        assert_eq!(main.gate, 3);
+        // Another method at the same depth.
+        stack[FRAME / 4 + 2] = 3;
+        main.position = 3;
+        baton.pass(&mut main);
+        assert_eq!(main.gate, 5);
+        baton.got(&main, 7);
+        main.position = 6;
+        baton.pass(&mut main);
+        assert_eq!(main.gate, 7);
+        baton.gives(&main, 7, false);
+        main.position = 7;
+        baton.pass(&mut main);
+        assert_eq!((main.gate, baton.outcome()), (u32::MAX, "complete".into()));
+    }
+
+    #[test]
+    fn whoever_starts_the_thread_whose_turn_it_is_goes_on() {
+        let baton = Baton::new(parse("main/0 1\n").expect("a schedule"));
+        let (mut main, mut child) = (block(0, 4), block(1, 0));
+        baton.add(&raw const *main, 0, "main".into());
+        baton.pass(&mut main);
+        assert_eq!(main.gate, 5);
+        baton.add(&raw const *child, 1, "main/0".into());
+        baton.pass(&mut main);
+        assert_eq!(main.gate, 0);
+        baton.pass(&mut child);
+        assert_eq!(child.gate, 1);
+    }
+
+    #[test]
+    fn a_turn_that_waits_for_a_parked_threads_lock_is_lost() {
+        let baton = Baton::new(parse("main 9\nmain/0 3\n").expect("a schedule"));
+        let (main, child) = (block(0, 2), block(1, 1));
+        baton.add(&raw const *main, 0, "main".into());
+        baton.add(&raw const *child, 1, "main/0".into());
+        baton.got(&child, 5);
+        baton.before_lock(&main, 5);
+        assert_eq!(baton.lock().current, 0);
+        baton.lock().parked.insert(1);
+        baton.before_lock(&main, 5);
+        assert_eq!(baton.lock().current, 1);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod baton;
 mod chance;
 pub mod filter;
 pub mod focus;
+mod idle;
 mod instrument;
 mod jvm;
 mod memory;
@@ -22,6 +23,7 @@ mod roll;
 mod thread_block;
 
 pub use agent::{DEADLOCK, HANG, UNFOCUSED};
+pub use instrument::RETURNED;
 
 use std::ffi::{CStr, c_char, c_void};
 

@@ -272,10 +272,8 @@ pub extern "system" fn Java_java_lang_Ravel_want(_: *mut JNIEnv, _: jclass, thre
     {
         agent.end_process(DEADLOCK);
     }
-    if let Some((_, baton, block)) = forced(thread)
-        && baton.must_wait(block, lock as u64)
-    {
-        baton.hand_over(block);
+    if let Some((_, baton, block)) = forced(thread) {
+        baton.before_lock(block, lock as u64);
     }
 }
 

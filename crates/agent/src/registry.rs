@@ -160,6 +160,29 @@ impl Registry {
         id
     }
 
+    /// A site that stands for what a method returns, as a write to a static field with a name of its own.
+    pub fn result_site(&mut self, mut site: Site, class: &str, name: &str, descriptor: &str) -> Option<SiteId> {
+        let field = self.field(class, name, descriptor);
+        if !self.fields[field.index()].declared {
+            self.fields[field.index()].declared = true;
+            let class = self.class(class);
+            self.recorder.define(Definition::Field(
+                field,
+                Field {
+                    class,
+                    name: name.to_string(),
+                    descriptor: descriptor.to_string(),
+                    flags: flags::STATIC | flags::SYNTHETIC,
+                    annotations: Vec::new(),
+                },
+            ));
+        }
+        site.what = SiteKind::Field(field);
+        let id = self.site(site)?;
+        self.point_at(id, field);
+        Some(id)
+    }
+
     /// A new site, unless there are too many.
     pub fn site(&mut self, site: Site) -> Option<SiteId> {
         if self.sites.len() >= MAX_SITES {

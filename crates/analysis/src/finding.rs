@@ -172,6 +172,9 @@ pub struct Finding {
     pub steps: Vec<Step>,
     /// None below confirmed.
     pub outcome: Option<Outcome>,
+    /// Why it got no further than its evidence; none if nobody tried, or if there is no further.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// Thread name and number of points, in turn.
     pub schedule: Vec<(String, u32)>,
     /// The command that makes it happen again, empty if there is none.
@@ -232,6 +235,24 @@ pub struct Summary {
     pub threads: u64,
     /// Classes.
     pub classes: ClassCounts,
+    /// What took how long; none if findings were not forced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Times>,
+}
+
+/// Milliseconds that the parts of the work took, each as the sum over all that worked side by side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Times {
+    /// Running the program to record it; 0 if it was recorded before.
+    pub record: u64,
+    /// Looking for bugs in the trace.
+    pub search: u64,
+    /// Making schedules.
+    pub schedule: u64,
+    /// Running the program under schedules.
+    pub replay: u64,
+    /// Runs of the program under schedules.
+    pub runs: u64,
 }
 
 /// The whole result, as in `findings.json`.

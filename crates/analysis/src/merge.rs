@@ -251,6 +251,7 @@ fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec
         units,
         steps,
         outcome: None,
+        limit: None,
         schedule: Vec::new(),
         replay: String::new(),
         candidates,

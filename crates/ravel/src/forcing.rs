@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use ravel_agent::options::Options;
-use ravel_agent::{DEADLOCK, HANG};
+use ravel_agent::{DEADLOCK, HANG, RETURNED};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
 use ravel_trace::{Event, Op, ReadOptions, Reader, Source, StandardInput};
@@ -49,18 +49,32 @@ pub struct Forced {
     pub remark: String,
     /// Its events and names; none if no trace was left.
     pub trace: Option<(Vec<Event>, Names)>,
+    /// What its methods returned: writes to fields whose names begin with [`RETURNED`].
+    pub returned: Vec<Event>,
 }
 
 impl Forced {
-    /// Whether every turn was taken.
+    /// Whether all turns were given; some may have been lost.
     pub fn complete(&self) -> bool {
-        self.verdict == "complete" || self.deadlock().is_some()
+        self.verdict.starts_with("complete") || self.verdict.starts_with("hang ") || self.deadlock().is_some()
+    }
+
+    /// The first turn that was lost, and why; none if every turn was taken.
+    pub fn slip(&self) -> Option<&str> {
+        self.verdict.split_once(" | ").map(|(_, slip)| slip)
+    }
+
+    /// The threads that wait for nothing, if all do.
+    pub fn waiting(&self) -> Option<&str> {
+        let threads = self.verdict.strip_prefix("hang ")?;
+        Some(threads.split(" | ").next().unwrap_or(threads))
     }
 
     /// The threads that wait for each other, if they do.
     pub fn deadlock(&self) -> Option<&str> {
         self.verdict
             .strip_prefix("deadlock ")
+            .map(|threads| threads.split(" | ").next().unwrap_or(threads))
             .filter(|_| self.ended == Some(DEADLOCK))
     }
 
@@ -155,7 +169,10 @@ impl Program {
         let lines: Vec<String> = schedule
             .segments
             .iter()
-            .map(|segment| format!("{} {}\n", schedule.thread(segment).path, segment.until))
+            .map(|segment| {
+                let leave = segment.leave.map(|leave| format!(" {leave}")).unwrap_or_default();
+                format!("{} {}{leave}\n", schedule.thread(segment).path, segment.until)
+            })
             .collect();
         fs::write(&turns, lines.concat()).context("the schedule")?;
         let options = Options {
@@ -198,7 +215,7 @@ impl Program {
         family.end_rest();
         let line = fs::read_to_string(&status).unwrap_or_default();
         let column = |number: usize| line.trim_end_matches('\n').split('\t').nth(number).unwrap_or_default();
-        let result = Forced {
+        let mut result = Forced {
             verdict: column(3).to_string(),
             status: ended,
             timed_out,
@@ -208,8 +225,13 @@ impl Program {
                 (Some(jvm), true) => self.not_met(jvm, &place("roll")),
                 _ => self.remark.to_string(),
             },
-            trace: read(&trace).ok(),
+            trace: None,
+            returned: Vec::new(),
         };
+        if let Ok((events, returned, names)) = read(&trace) {
+            result.trace = Some((events, names));
+            result.returned = returned;
+        }
         let _ = fs::remove_dir_all(&scratch);
         Ok(result)
     }
@@ -264,13 +286,21 @@ fn wait(child: &mut Child, family: &Family, limit: Duration) -> Result<(ExitStat
     }
 }
 
-fn read(path: &Path) -> Result<(Vec<Event>, Names)> {
+/// The events of a run, apart from them what its methods returned, and the names.
+fn read(path: &Path) -> Result<(Vec<Event>, Vec<Event>, Names)> {
     let mut reader = Reader::open(path, ReadOptions { salvage: true })?;
-    let mut events = Vec::new();
+    let (mut events, mut returned) = (Vec::new(), Vec::new());
     while let Some(event) = reader.next_event()? {
-        if !matches!(event.op, Op::Enter { .. } | Op::Exit { .. }) {
+        if matches!(event.op, Op::Enter { .. } | Op::Exit { .. }) {
+            continue;
+        }
+        let names = reader.names();
+        let field = event.op.location().and_then(|location| names.field_of(location));
+        if field.is_some_and(|field| names.field(field).name.starts_with(RETURNED)) {
+            returned.push(event);
+        } else {
             events.push(event);
         }
     }
-    Ok((events, reader.names().clone()))
+    Ok((events, returned, reader.names().clone()))
 }

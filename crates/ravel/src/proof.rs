@@ -1,5 +1,13 @@
 //! From findings to evidence: for each a schedule, forced twice, and compared with runs in which its units come one after
 //! the other.
+//!
+//! A pattern that happens need not do harm in every run that has it: what the threads do next matters as well. So the
+//! units are let run to their end in more than one order after it, a race is also forced the other way round, and
+//! other occurrences are tried, until one does harm or enough were tried.
+
+mod divergence;
+mod harm;
+mod marks;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,16 +18,25 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, Rule, UnitKind};
 use ravel_schedule::{Effort, Goal, Image, Limits, Schedule, Shape, Verdict, generate, serial_schedules};
-use ravel_trace::names::Names;
-use ravel_trace::{Event, Op, ReadOptions, Reader, Source, Value};
-use rustc_hash::FxHashMap;
+use ravel_trace::{ReadOptions, Reader};
 
+use self::divergence::Shifts;
+use self::harm::Serial;
+use self::marks::Marks;
 use crate::forcing::{Forced, Program};
 use crate::interrupt;
 use crate::progress::Forcing;
 
 /// Occurrences of one finding that are tried before it is given up.
-const MOST_CANDIDATES: usize = 3;
+const MOST_CANDIDATES: usize = 24;
+/// Occurrences that did not happen before it is given up.
+const MOST_FAILURES: usize = 4;
+/// Runs of one finding after which no further occurrence is tried.
+const MOST_RUNS: usize = 48;
+/// Points that a thread passes to be far ahead of the others.
+const FAR: u32 = 2_000;
+/// Orders of the units that are forced for comparison.
+const MOST_ORDERS: usize = 4;
 
 /// What may be spent.
 #[derive(Clone, Copy, Debug)]
@@ -43,20 +60,12 @@ pub struct Tally {
     pub happened: usize,
     /// Runs of the program.
     pub runs: usize,
+    /// Time spent on making schedules, of all threads that did.
+    pub scheduling: Duration,
+    /// Time spent on forced runs, of all threads that waited for one.
+    pub replaying: Duration,
     /// Why a finding did not get further: its id and the reason.
     pub reasons: Vec<(String, String)>,
-}
-
-/// What the recorded trace says of an event, in words that mean the same in another run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Mark {
-    thread: String,
-    position: u32,
-    op: &'static str,
-    site: String,
-    variable: String,
-    /// Class, method, file and line, for people.
-    place: (String, String, String, u32),
 }
 
 impl Tally {
@@ -66,6 +75,8 @@ impl Tally {
         self.forced.extend(other.forced);
         self.happened += other.happened;
         self.runs += other.runs;
+        self.scheduling += other.scheduling;
+        self.replaying += other.replaying;
         self.reasons.extend(other.reasons);
     }
 }
@@ -74,12 +85,23 @@ impl Tally {
 struct Prover<'a> {
     image: &'a Image,
     program: &'a Program,
-    marks: &'a FxHashMap<u64, Mark>,
+    marks: &'a Marks,
+    trace: &'a Path,
     /// Numbers the runs of all provers.
     numbers: &'a AtomicUsize,
     tally: Tally,
     /// No run is begun after this.
     deadline: Instant,
+    /// Serial runs made so far, with the schedules that they are of.
+    serial: Vec<(Vec<Schedule>, Vec<Serial>)>,
+}
+
+/// Runs that had the pattern.
+struct Happened {
+    runs: Vec<Forced>,
+    /// The schedule that they were forced into.
+    schedule: Schedule,
+    shifts: Shifts,
 }
 
 /// What came of one finding.
@@ -100,7 +122,7 @@ pub fn prove(
     let mut reader = open()?;
     let image = Image::build(&mut reader, Limits::default())?;
     let program = Program::of(&reader, budget.run)?;
-    let marks = marks(&mut open()?, findings, &image)?;
+    let marks = Marks::read(&mut open()?, findings, &image)?;
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
     let (next, numbers) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -114,9 +136,11 @@ pub fn prove(
                 image: &image,
                 program: &program,
                 marks: &marks,
+                trace,
                 numbers: &numbers,
                 tally: Tally::default(),
                 deadline,
+                serial: Vec::new(),
             };
             let outcome = prover.attempt(&mut finding, progress);
             finding.shown = is_shown(&finding);
@@ -195,47 +219,45 @@ impl Prover<'_> {
         Instant::now() >= self.deadline || interrupt::requested()
     }
 
-    fn give_up(&mut self, finding: &Finding, reason: impl Into<String>) {
-        self.tally.reasons.push((finding.id.clone(), reason.into()));
+    fn give_up(&mut self, finding: &mut Finding, reason: impl Into<String>) {
+        let reason = reason.into();
+        finding.limit = Some(reason.clone());
+        self.tally.reasons.push((finding.id.clone(), reason));
     }
 
     fn finding(&mut self, finding: &mut Finding) -> Result<()> {
         let mut reason = "the trace has no occurrence of it that could be forced".to_string();
-        let (mut scheduled, mut forced) = (false, false);
-        for candidate in finding.candidates.clone().iter().take(MOST_CANDIDATES) {
+        let (mut scheduled, mut failures, mut happened) = (false, 0, false);
+        for candidate in self.by_promise(finding) {
             if self.is_over() {
                 reason = "the time was used up (--budget)".to_string();
                 break;
             }
-            let Some(goal) = Goal::of_candidate(finding.rule, candidate) else {
-                continue;
-            };
-            let made = match generate(self.image, &goal, &Effort::default()) {
-                Ok(made) => made,
-                Err(error) => {
-                    reason = error.to_string();
-                    continue;
-                }
-            };
-            scheduled = true;
-            if made.verdict == Verdict::Witnessed {
-                finding.evidence = finding.evidence.max(Evidence::Witnessed);
+            if failures >= MOST_FAILURES || self.tally.runs >= MOST_RUNS {
+                break;
             }
-            finding.schedule = made.schedule.to_pairs();
-            forced = true;
-            match self.confirm(candidate, &goal, &made.schedule)? {
-                Ok(runs) => {
-                    self.tally.happened += 1;
-                    self.retell(finding, candidate);
-                    self.judge(finding, candidate, &goal, &runs)?;
-                    reason.clear();
-                    break;
+            let runs = self.tally.runs;
+            match self.candidate(finding, &candidate, &mut scheduled)? {
+                Ok(limit) => {
+                    happened = true;
+                    reason = limit;
+                    if finding.evidence == Evidence::Harmful {
+                        break;
+                    }
                 }
-                Err(why) => reason = why,
+                Err(why) => {
+                    // Only what was run costs time.
+                    let tried = self.tally.runs > runs;
+                    failures += usize::from(tried);
+                    if !happened && (tried || failures == 0) {
+                        reason = why;
+                    }
+                }
             }
         }
         self.tally.scheduled += usize::from(scheduled);
-        if forced {
+        self.tally.happened += usize::from(happened);
+        if self.tally.runs > 0 {
             self.tally.forced.insert(finding.id.clone());
         }
         if !reason.is_empty() {
@@ -244,54 +266,206 @@ impl Prover<'_> {
         Ok(())
     }
 
+    /// The occurrences to try: those of code that was not tried yet come first.
+    fn by_promise(&self, finding: &Finding) -> Vec<Candidate> {
+        let mut seen = BTreeSet::new();
+        let mut all: Vec<(bool, &Candidate)> = finding
+            .candidates
+            .iter()
+            .map(|candidate| {
+                let sites = candidate.events.iter().map(|event| self.marks.get(event.index));
+                let code: Vec<_> = sites.map(|mark| mark.map(|mark| (&mark.thread, &mark.site))).collect();
+                (!seen.insert(code), candidate)
+            })
+            .collect();
+        all.sort_by_key(|(again, _)| *again);
+        let chosen = all.into_iter().take(MOST_CANDIDATES);
+        chosen.map(|(_, candidate)| candidate.clone()).collect()
+    }
+
+    /// Forces one occurrence. Why it got no further if it happened (empty if there is no further), or why it did not happen.
+    fn candidate(
+        &mut self,
+        finding: &mut Finding,
+        candidate: &Candidate,
+        scheduled: &mut bool,
+    ) -> Result<Result<String, String>> {
+        let mut candidate = candidate.clone();
+        self.marks.add_units(&mut candidate);
+        let Some(mut goal) = Goal::of_candidate(finding.rule, &candidate) else {
+            return Ok(Err("the trace has no occurrence of it that could be forced".into()));
+        };
+        self.marks.add_ends(&candidate, &mut goal);
+        let mut result = Err(String::new());
+        for backwards in [false, true] {
+            let (mut candidate, mut goal) = (candidate.clone(), goal.clone());
+            if backwards {
+                if goal.shape != Shape::Adjacent {
+                    break;
+                }
+                candidate.events.reverse();
+                candidate.owners.reverse();
+                goal.events.reverse();
+            }
+            let start = Instant::now();
+            let made = generate(self.image, &goal, &Effort::default());
+            self.tally.scheduling += start.elapsed();
+            let made = match made {
+                Ok(made) => made,
+                Err(error) if result.is_err() => {
+                    result = Err(error.to_string());
+                    continue;
+                }
+                Err(_) => continue,
+            };
+            *scheduled = true;
+            if made.verdict == Verdict::Witnessed {
+                finding.evidence = finding.evidence.max(Evidence::Witnessed);
+            }
+            for schedule in self.continuations(&candidate, &goal, &made.schedule) {
+                if self.is_over() {
+                    return Ok(result);
+                }
+                match self.confirm(&candidate, &goal, &schedule, result.is_err())? {
+                    Ok(happened) => {
+                        let schedule = happened.schedule.clone();
+                        if result.is_err() && finding.evidence < Evidence::Confirmed {
+                            finding.schedule = schedule.to_pairs();
+                            self.retell(finding, &candidate);
+                        }
+                        let limit = self.judge(finding, &candidate, &goal, happened)?;
+                        let harmful = finding.evidence == Evidence::Harmful;
+                        result = Ok(limit);
+                        if harmful {
+                            finding.schedule = schedule.to_pairs();
+                            self.retell(finding, &candidate);
+                            return Ok(result);
+                        }
+                    }
+                    Err(why) if result.is_err() => {
+                        if finding.schedule.is_empty() {
+                            finding.schedule = made.schedule.to_pairs();
+                        }
+                        result = Err(why);
+                        // The pattern comes before what the threads do next: that would not change it.
+                        break;
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    /// The schedule with the orders in which the threads may finish what they are in once the pattern has happened.
+    fn continuations(&self, candidate: &Candidate, goal: &Goal, schedule: &Schedule) -> Vec<Schedule> {
+        if goal.shape == Shape::Blocked {
+            return vec![schedule.clone()];
+        }
+        let mut ends = Vec::new();
+        for (place, event) in candidate.events.iter().enumerate().rev() {
+            let known = ends.iter().any(|(thread, _)| *thread == event.thread);
+            if let Some(leave) = self.marks.end_of(candidate, goal, place).filter(|_| !known) {
+                ends.push((event.thread, leave));
+            }
+        }
+        let with = |ends: &mut dyn Iterator<Item = &(ravel_trace::ThreadId, ravel_schedule::Leave)>| {
+            let mut longer = schedule.clone();
+            for (thread, leave) in ends {
+                longer.run_out_of(&self.image.thread_names()[thread.index()], 0, *leave);
+            }
+            longer
+        };
+        // The thread of the last event first, then last: it has seen what the others have done, or they have yet to see it.
+        let mut all = vec![with(&mut ends.iter())];
+        if ends.len() > 1 {
+            all.push(with(&mut ends.iter().rev()));
+        }
+        // One thread far ahead of the others.
+        for (thread, _) in &ends {
+            let mut longer = schedule.clone();
+            longer.run_on(&self.image.thread_names()[thread.index()], FAR);
+            all.push(longer);
+        }
+        all
+    }
+
     /// Another occurrence happened than the one that the finding tells: tells that one.
     fn retell(&self, finding: &mut Finding, candidate: &Candidate) {
         if finding.steps.len() != candidate.events.len() {
             return;
         }
+        let told: Vec<ravel_analysis::finding::Step> = finding.steps.clone();
         for (step, event) in finding.steps.iter_mut().zip(&candidate.events) {
-            let told = step.event.map(|told| told.index);
-            if told == Some(event.index) || step.event.is_none_or(|told| told.thread != event.thread) {
-                continue;
-            }
-            let Some(mark) = self.marks.get(&event.index) else {
+            let Some(same) = told
+                .iter()
+                .find(|told| told.event.is_some_and(|told| told.index == event.index))
+            else {
+                let Some(mark) = self.marks.get(event.index) else {
+                    continue;
+                };
+                let of_thread = |told: &&ravel_analysis::finding::Step| {
+                    told.event.is_some_and(|told| told.thread == event.thread) && told.variable == mark.variable
+                };
+                let Some(like) = told.iter().find(of_thread) else {
+                    continue;
+                };
+                *step = like.clone();
+                step.op = mark.op.to_string();
+                (step.class, step.method, step.file, step.line) = mark.place.clone();
+                step.event = Some(*event);
                 continue;
             };
-            step.op = mark.op.to_string();
-            (step.class, step.method, step.file, step.line) = mark.place.clone();
-            step.event = Some(*event);
+            *step = same.clone();
         }
     }
 
     fn run(&mut self, schedule: &Schedule) -> Result<Forced> {
         self.tally.runs += 1;
-        self.program
-            .force(schedule, self.numbers.fetch_add(1, Ordering::Relaxed))
+        let start = Instant::now();
+        let run = self
+            .program
+            .force(schedule, self.numbers.fetch_add(1, Ordering::Relaxed));
+        self.tally.replaying += start.elapsed();
+        run
     }
 
-    /// Two runs out of two must have the pattern.
+    /// Two runs out of two must have the pattern. With `first`, the schedule has not been tried yet.
     fn confirm(
         &mut self,
         candidate: &Candidate,
         goal: &Goal,
         schedule: &Schedule,
-    ) -> Result<Result<Vec<Forced>, String>> {
+        first: bool,
+    ) -> Result<Result<Happened, String>> {
         let mut runs = Vec::new();
-        let mut retried = false;
-        while runs.len() < 2 {
-            let run = self.run(schedule)?;
-            match self.happened(candidate, goal, &run) {
+        let mut retry = first;
+        let mut schedule = schedule.clone();
+        let mut shifts = Shifts::default();
+        let wanted = if first { 2 } else { 1 };
+        while runs.len() < wanted {
+            let run = self.run(&schedule)?;
+            match self.happened(candidate, goal, &shifts, &run) {
                 Ok(()) => runs.push(run),
-                // The first try may meet classes that are not loaded yet, or a machine that was busy.
-                Err(_) if !retried && runs.is_empty() => retried = true,
-                Err(why) => return Ok(Err(why)),
+                // The first try may meet classes that are not loaded yet, or a machine that was busy; or the threads pass
+                // other points than they did when they were recorded, which is then known.
+                Err(_) if retry && runs.is_empty() => {
+                    retry = false;
+                    if let Some(learnt) = divergence::learn(self.trace, &schedule, &run) {
+                        (schedule, shifts) = learnt;
+                    }
+                }
+                Err(why) => {
+                    let place = divergence::first(self.trace, &schedule, &run);
+                    return Ok(Err(place.map_or(why.clone(), |place| format!("{why}: {place}"))));
+                }
             }
         }
-        Ok(Ok(runs))
+        Ok(Ok(Happened { runs, schedule, shifts }))
     }
 
     /// Whether a run had the candidate's events, by the same threads at the same places, in the wanted order.
-    fn happened(&self, candidate: &Candidate, goal: &Goal, run: &Forced) -> Result<(), String> {
+    fn happened(&self, candidate: &Candidate, goal: &Goal, shifts: &Shifts, run: &Forced) -> Result<(), String> {
         if goal.shape == Shape::Blocked {
             return match run.deadlock() {
                 Some(_) => Ok(()),
@@ -299,15 +473,21 @@ impl Prover<'_> {
                 None => Err(format!("the run left the schedule: {}", failure(run))),
             };
         }
-        if !run.complete() {
-            return Err(format!("the run left the schedule: {}", failure(run)));
-        }
+        let slipped = |why: String| match run.slip() {
+            Some(slip) => format!("the run left the schedule: {slip}"),
+            None => why,
+        };
         let Some((events, names)) = &run.trace else {
             return Err("the run left no trace".into());
         };
-        let found = self.find(candidate, events, names)?;
+        // Turns after the pattern may be cut short by the program's end.
+        let found = match self.marks.find(candidate, shifts, events, names) {
+            Ok(found) => found,
+            Err(_) if !run.complete() => return Err(format!("the run left the schedule: {}", failure(run))),
+            Err(why) => return Err(slipped(why)),
+        };
         if found.windows(2).any(|pair| pair[0] > pair[1]) {
-            return Err("the accesses came in another order".into());
+            return Err(slipped("the accesses came in another order".into()));
         }
         let first = events[found[0]].op.location();
         if goal.shape == Shape::Adjacent && events[found[found.len() - 1]].op.location() != first {
@@ -316,69 +496,86 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// The candidate's events in another run.
-    fn find(&self, candidate: &Candidate, events: &[Event], names: &Names) -> Result<Vec<usize>, String> {
-        let paths = ravel_schedule::naming::thread_names(names, names.threads.len());
-        candidate
-            .events
-            .iter()
-            .map(|wanted| {
-                let mark = self
-                    .marks
-                    .get(&wanted.index)
-                    .ok_or("an event of the pattern is not in the trace")?;
-                let at = |event: &Event| {
-                    event.position == mark.position
-                        && paths
-                            .get(event.thread.index())
-                            .is_some_and(|name| name.path == mark.thread)
-                        && op_name(&event.op) == mark.op
-                        && variable(event, names) == mark.variable
-                };
-                let found = events.iter().position(at).ok_or_else(|| {
-                    format!(
-                        "thread {} did not {} {} at point {}",
-                        mark.thread, mark.op, mark.variable, mark.position
-                    )
-                })?;
-                if site(&events[found], names) != mark.site {
-                    return Err(format!(
-                        "point {} of thread {} was another place",
-                        mark.position, mark.thread
-                    ));
-                }
-                Ok(found)
-            })
-            .collect()
-    }
-
-    /// Compares what happened with what serial orders of the units give.
-    fn judge(&mut self, finding: &mut Finding, candidate: &Candidate, goal: &Goal, runs: &[Forced]) -> Result<()> {
-        finding.evidence = Evidence::Confirmed;
-        finding.outcome = Some(Outcome {
-            kind: "normal".into(),
-            thread: None,
-            message: "the forced run ended as any other".into(),
-        });
-        if let Some(threads) = runs[0].deadlock() {
-            finding.evidence = Evidence::Harmful;
+    /// Compares what happened with what serial orders of the units give. Why it is not harmful, empty if it is.
+    fn judge(
+        &mut self,
+        finding: &mut Finding,
+        candidate: &Candidate,
+        goal: &Goal,
+        happened: Happened,
+    ) -> Result<String> {
+        let Happened {
+            mut runs,
+            schedule,
+            shifts,
+        } = happened;
+        if finding.evidence < Evidence::Confirmed {
+            finding.evidence = Evidence::Confirmed;
             finding.outcome = Some(Outcome {
+                kind: "normal".into(),
+                thread: None,
+                message: "the forced run ended as any other".into(),
+            });
+        }
+        let outcome = if let Some(threads) = runs[0].deadlock() {
+            Some(Outcome {
                 kind: "deadlock".into(),
                 thread: None,
                 message: format!("{threads} wait for each other for ever"),
-            });
-            return Ok(());
+            })
+        } else {
+            let serial = self.serial(goal)?;
+            let serial = &self.serial[serial].1;
+            if serial.is_empty() {
+                return Ok("no serial order of the units could be forced, so nothing is known of harm".into());
+            }
+            harm::harm(self.marks, candidate, &runs, serial)
+        };
+        if outcome.is_none() {
+            return Ok("its forced runs ended as a serial order of the units ends".into());
         }
+        if runs.len() < 2 {
+            runs.push(self.run(&schedule)?);
+            if self.happened(candidate, goal, &shifts, &runs[1]).is_err() {
+                return Ok("a run that did harm could not be had twice".into());
+            }
+        }
+        let outcome = match (runs[0].deadlock(), runs.iter().all(|run| run.deadlock().is_some())) {
+            (Some(_), true) => outcome,
+            (Some(_), false) => None,
+            (None, _) => {
+                let serial = self.serial(goal)?;
+                harm::harm(self.marks, candidate, &runs, &self.serial[serial].1)
+            }
+        };
+        match outcome {
+            Some(outcome) => {
+                finding.evidence = Evidence::Harmful;
+                finding.outcome = Some(outcome);
+                Ok(String::new())
+            }
+            None => Ok("a run that did harm could not be had twice".into()),
+        }
+    }
+
+    /// Forced runs of the units one after the other: the number of the set of them.
+    fn serial(&mut self, goal: &Goal) -> Result<usize> {
+        let start = Instant::now();
         let mut schedules: Vec<Schedule> = serial_schedules(self.image, goal, &Effort::default())
             .into_iter()
             .map(|serial| serial.schedule)
+            .take(MOST_ORDERS)
             .collect();
+        self.tally.scheduling += start.elapsed();
         if schedules.is_empty() {
             // No units to put in order: the program as it runs by itself.
             schedules.push(Schedule::default());
         }
+        if let Some(known) = self.serial.iter().position(|(known, _)| *known == schedules) {
+            return Ok(known);
+        }
         let mut serial = Vec::new();
-        for schedule in schedules.iter().take(4) {
+        for schedule in &schedules {
             if self.is_over() {
                 break;
             }
@@ -387,156 +584,9 @@ impl Prover<'_> {
                 serial.push(pair);
             }
         }
-        if serial.is_empty() {
-            self.give_up(
-                finding,
-                "no serial order of the units could be forced, so nothing is known of harm",
-            );
-            return Ok(());
-        }
-        if let Some(outcome) = self.harm(finding, candidate, runs, &serial) {
-            finding.evidence = Evidence::Harmful;
-            finding.outcome = Some(outcome);
-        }
-        Ok(())
+        self.serial.push((schedules, serial));
+        Ok(self.serial.len() - 1)
     }
-
-    /// What both forced runs did and no serial run does.
-    fn harm(
-        &self,
-        finding: &Finding,
-        candidate: &Candidate,
-        runs: &[Forced],
-        serial: &[[Forced; 2]],
-    ) -> Option<Outcome> {
-        let all = || serial.iter().flatten();
-        let class = |text: &str| text.split(':').next().unwrap_or_default().to_string();
-        for (thread, exception) in runs[0].exceptions() {
-            let seen = |run: &Forced| {
-                run.exceptions()
-                    .iter()
-                    .any(|(_, other)| class(other) == class(&exception))
-            };
-            if runs.iter().all(seen) && !all().any(seen) {
-                return Some(Outcome {
-                    kind: "exception".into(),
-                    thread: Some(thread),
-                    message: exception,
-                });
-            }
-        }
-        if runs.iter().all(Forced::hung) && !all().any(Forced::hung) {
-            let message = "the program did not end; every serial order does".to_string();
-            return Some(Outcome {
-                kind: "hang".into(),
-                thread: None,
-                message,
-            });
-        }
-        let code = runs[0].status.code();
-        if runs.iter().all(|run| run.status.code() == code) && !all().any(|run| run.status.code() == code) {
-            let message = format!(
-                "the program ended with exit code {}",
-                code.map_or("?".into(), |code| code.to_string())
-            );
-            return Some(Outcome {
-                kind: "exit".into(),
-                thread: None,
-                message,
-            });
-        }
-        self.values(finding, candidate, runs, serial)
-            .or_else(|| outputs(runs, serial))
-    }
-
-    /// Final values of the pattern's locations.
-    fn values(
-        &self,
-        finding: &Finding,
-        candidate: &Candidate,
-        runs: &[Forced],
-        serial: &[[Forced; 2]],
-    ) -> Option<Outcome> {
-        let finals = |run: &Forced| -> Option<Vec<Value>> {
-            let (events, names) = run.trace.as_ref()?;
-            // In a serial run the pattern's events are the same threads' at the same points, if the values let them be.
-            let found: Vec<usize> = self.find(candidate, events, names).ok()?;
-            Some(found.iter().map(|&index| last_value(events, index)).collect())
-        };
-        let forced: Vec<Vec<Value>> = runs.iter().map(finals).collect::<Option<_>>()?;
-        let possible: Vec<Vec<Value>> = serial.iter().flatten().map(finals).collect::<Option<_>>()?;
-        let exact = |value: &Value| matches!(value, Value::Exact(_));
-        for at in 0..forced[0].len() {
-            let value = forced[0][at];
-            let same = forced.iter().all(|values| values[at] == value);
-            if same && exact(&value) && possible.iter().all(|values| exact(&values[at]) && values[at] != value) {
-                let mut others: Vec<i64> = possible.iter().filter_map(|values| number(values[at])).collect();
-                others.sort_unstable();
-                others.dedup();
-                let others: Vec<String> = others.iter().map(ToString::to_string).collect();
-                let variable = finding.variables.first().map_or("the variable", String::as_str);
-                let message = format!(
-                    "{variable} was {}; every serial order gives {}",
-                    number(value).unwrap_or_default(),
-                    others.join(" or ")
-                );
-                return Some(Outcome {
-                    kind: "value".into(),
-                    thread: None,
-                    message,
-                });
-            }
-        }
-        None
-    }
-}
-
-fn number(value: Value) -> Option<i64> {
-    match value {
-        Value::Exact(number) => Some(number),
-        _ => None,
-    }
-}
-
-/// What the location of an event holds at the end of the run.
-fn last_value(events: &[Event], index: usize) -> Value {
-    let location = events[index].op.location();
-    let value = |event: &Event| match event.op {
-        Op::Read { value, .. } | Op::Write { value, .. } | Op::Update { value, .. } => value,
-        _ => Value::Unknown,
-    };
-    events
-        .iter()
-        .rev()
-        .find(|event| location.is_some() && event.op.location() == location)
-        .map_or(Value::Unknown, value)
-}
-
-/// Output that no serial run writes, if output is the same whenever the same schedule is forced.
-fn outputs(runs: &[Forced], serial: &[[Forced; 2]]) -> Option<Outcome> {
-    let steady = serial.iter().all(|pair| pair[0].output == pair[1].output)
-        && runs.iter().all(|run| run.output == runs[0].output);
-    let new = serial.iter().flatten().all(|run| run.output != runs[0].output);
-    if !steady || !new {
-        return None;
-    }
-    let text = String::from_utf8_lossy(&runs[0].output).into_owned();
-    let usual: Vec<String> = serial
-        .iter()
-        .map(|pair| String::from_utf8_lossy(&pair[0].output).into_owned())
-        .collect();
-    let line = text
-        .lines()
-        .find(|line| !usual.iter().any(|usual| usual.lines().any(|other| other == *line)));
-    let message = match line {
-        Some(line) => format!("the program printed {line:?}, which no serial order prints"),
-        None => "the program printed less than, or in another order than, any serial order".to_string(),
-    };
-    Some(Outcome {
-        kind: "output".into(),
-        thread: None,
-        message,
-    })
 }
 
 fn failure(run: &Forced) -> String {
@@ -549,85 +599,5 @@ fn failure(run: &Forced) -> String {
         reason
     } else {
         format!("{reason} ({})", run.remark)
-    }
-}
-
-/// What the trace says of the findings' events.
-fn marks(reader: &mut Reader, findings: &[Finding], image: &Image) -> Result<FxHashMap<u64, Mark>> {
-    let mut marks: FxHashMap<u64, Mark> = FxHashMap::default();
-    let wanted: rustc_hash::FxHashSet<u64> = findings
-        .iter()
-        .flat_map(|finding| finding.candidates.iter().take(MOST_CANDIDATES))
-        .flat_map(|candidate| candidate.events.iter().map(|event| event.index))
-        .collect();
-    let mut index = 0;
-    while let Some(event) = reader.next_event()? {
-        if wanted.contains(&index) {
-            let names = reader.names();
-            let thread = image
-                .thread_names()
-                .get(event.thread.index())
-                .map(|name| name.path.clone())
-                .unwrap_or_default();
-            let mark = Mark {
-                thread,
-                position: event.position,
-                op: op_name(&event.op),
-                site: site(&event, names),
-                variable: variable(&event, names),
-                place: place(&event, names),
-            };
-            marks.insert(index, mark);
-        }
-        index += 1;
-    }
-    Ok(marks)
-}
-
-fn op_name(op: &Op) -> &'static str {
-    match op {
-        Op::Read { .. } => "read",
-        Op::Write { .. } => "write",
-        Op::Update { .. } => "update",
-        Op::Acquire { .. } => "acquire",
-        _ => "do",
-    }
-}
-
-fn place(event: &Event, names: &Names) -> (String, String, String, u32) {
-    let site = names.site(event.site);
-    let method = names.methods.get(site.method.index());
-    let class = method.and_then(|method| names.classes.get(method.class.index()));
-    (
-        class.map_or_else(String::new, |class| class.name.clone()),
-        method.map_or_else(String::new, |method| format!("{}{}", method.name, method.descriptor)),
-        class.map_or_else(String::new, |class| class.file.clone()),
-        site.line,
-    )
-}
-
-fn site(event: &Event, names: &Names) -> String {
-    let site = names.site(event.site);
-    let Some(method) = names.methods.get(site.method.index()) else {
-        return String::new();
-    };
-    let class = names
-        .classes
-        .get(method.class.index())
-        .map_or("", |class| class.name.as_str());
-    format!("{class}.{}{} {}", method.name, method.descriptor, site.bci)
-}
-
-/// The field or element type accessed; object identities mean nothing in another run.
-fn variable(event: &Event, names: &Names) -> String {
-    let Some(location) = event.op.location() else {
-        return String::new();
-    };
-    match names.field_of(location) {
-        Some(field) => {
-            let field = names.field(field);
-            format!("{}.{}", names.class(field.class).name, field.name)
-        }
-        None => "an array element".into(),
     }
 }

@@ -120,6 +120,7 @@ pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
                     .collect(),
                 steps: draft.steps,
                 outcome: None,
+                limit: None,
                 schedule: Vec::new(),
                 replay: String::new(),
                 message: draft.message,

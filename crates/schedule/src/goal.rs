@@ -7,6 +7,7 @@ use ravel_trace::{LocationId, LockId, ThreadId};
 use rustc_hash::FxHashSet;
 
 use crate::image::{Image, Step};
+use crate::schedule::Leave;
 
 /// How the events of a goal must lie.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -53,6 +54,8 @@ pub struct Span {
     pub begin: u32,
     /// Position of its last event; none if the trace ended first.
     pub end: Option<u32>,
+    /// What a thread runs out of at the unit's end, whichever path it takes; none if that is not known.
+    pub leave: Option<Leave>,
 }
 
 /// What a schedule must reach.
@@ -106,6 +109,7 @@ impl From<&UnitSpan> for Span {
             thread: unit.thread,
             begin: unit.begin.position,
             end: unit.end.map(|e| e.position),
+            leave: None,
         }
     }
 }

@@ -24,5 +24,5 @@ pub use goal::{EventAt, Goal, GoalError, Shape, Span};
 pub use image::{Image, ImageError, Limits};
 pub use machine::{Broken, Point};
 pub use naming::ThreadName;
-pub use schedule::{ParseError, Schedule, Segment};
+pub use schedule::{Leave, ParseError, Schedule, Segment};
 pub use serial::{Serial, serial_schedules};

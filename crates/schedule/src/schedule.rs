@@ -11,6 +11,26 @@ use rustc_hash::FxHashMap;
 use crate::image::{Image, Step};
 use crate::naming::ThreadName;
 
+/// What a thread runs out of before its turn is over: a unit that may take another path than the recorded one has no
+/// last position that is known beforehand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Leave {
+    /// The method that is so deep in the stack, the outermost being 1, and was entered at this position or before:
+    /// another one may follow at the same depth.
+    Frame(u32, u32),
+    /// The lock that was its so-many-th, the first being 1.
+    Lock(u32),
+}
+
+impl std::fmt::Display for Leave {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Leave::Frame(depth, entered) => write!(f, "frame {depth} entered {entered}"),
+            Leave::Lock(count) => write!(f, "lock {count}"),
+        }
+    }
+}
+
 /// One turn of one thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Segment {
@@ -18,6 +38,8 @@ pub struct Segment {
     pub thread: usize,
     /// The position up to which the thread runs, inclusive.
     pub until: u32,
+    /// What it then runs out of; none if its turn ends there.
+    pub leave: Option<Leave>,
 }
 
 /// Which thread runs up to where, in turn. After the last turn the program runs freely.
@@ -66,17 +88,32 @@ const FIRST_LINE: &str = "ravel schedule 1";
 impl Schedule {
     /// The schedule that takes these steps.
     pub(crate) fn from_steps(image: &Image, order: &[Step]) -> Schedule {
+        Schedule::from_steps_and_units(image, order, |_| None)
+    }
+
+    /// The same, but that some steps belong to units: at the first step of one, its thread runs to the unit's position and
+    /// out of it; the others are left out.
+    pub(crate) fn from_steps_and_units(
+        image: &Image,
+        order: &[Step],
+        unit: impl Fn(Step) -> Option<Option<(u32, Leave)>>,
+    ) -> Schedule {
         let mut schedule = Schedule::default();
         let mut index: FxHashMap<u32, usize> = FxHashMap::default();
         for &step in order {
-            if !image.is_by_itself(step) {
-                let thread = *index.entry(step.thread).or_insert_with(|| {
-                    schedule
-                        .threads
-                        .push(image.thread_names()[step.thread as usize].clone());
-                    schedule.threads.len() - 1
-                });
-                schedule.run(thread, image.position(step));
+            let inside = unit(step);
+            if inside == Some(None) || inside.is_none() && image.is_by_itself(step) {
+                continue;
+            }
+            let thread = *index.entry(step.thread).or_insert_with(|| {
+                schedule
+                    .threads
+                    .push(image.thread_names()[step.thread as usize].clone());
+                schedule.threads.len() - 1
+            });
+            match inside.flatten() {
+                Some((until, leave)) => schedule.leave(thread, until, leave),
+                None => schedule.run(thread, image.position(step)),
             }
         }
         schedule
@@ -85,9 +122,49 @@ impl Schedule {
     /// Lets a thread run further, in the same turn if it is its turn already.
     pub(crate) fn run(&mut self, thread: usize, until: u32) {
         match self.segments.last_mut() {
-            Some(last) if last.thread == thread => last.until = until,
-            _ => self.segments.push(Segment { thread, until }),
+            Some(last) if last.thread == thread && last.leave.is_none() => last.until = until,
+            _ => self.segments.push(Segment {
+                thread,
+                until,
+                leave: None,
+            }),
         }
+    }
+
+    /// Lets a thread go on for so many points.
+    pub fn run_on(&mut self, name: &ThreadName, points: u32) {
+        let thread = self.index_of(name);
+        let last = self.segments.iter().rfind(|s| s.thread == thread);
+        let until = last.map_or(0, |s| s.until).saturating_add(points);
+        self.segments.push(Segment {
+            thread,
+            until,
+            leave: None,
+        });
+    }
+
+    fn index_of(&mut self, name: &ThreadName) -> usize {
+        self.threads.iter().position(|t| t == name).unwrap_or_else(|| {
+            self.threads.push(name.clone());
+            self.threads.len() - 1
+        })
+    }
+
+    /// Lets a thread run to a position, unless it is further already, and then to the end of what it is in: a turn of its
+    /// own, that lasts as long as that takes.
+    pub fn run_out_of(&mut self, name: &ThreadName, until: u32, leave: Leave) {
+        let thread = self.index_of(name);
+        self.leave(thread, until, leave);
+    }
+
+    fn leave(&mut self, thread: usize, until: u32, leave: Leave) {
+        let last = self.segments.iter().rfind(|s| s.thread == thread);
+        let until = last.map_or(0, |s| s.until).max(until);
+        self.segments.push(Segment {
+            thread,
+            until,
+            leave: Some(leave),
+        });
     }
 
     /// How often the turn passes from one thread to another.
@@ -153,6 +230,7 @@ impl Schedule {
             schedule.segments.push(Segment {
                 thread: index,
                 until: at[index],
+                leave: None,
             });
         }
         Ok(schedule)
@@ -172,7 +250,11 @@ impl Schedule {
             let _ = writeln!(text, "thread {} {name}", thread.path);
         }
         for segment in &self.segments {
-            let _ = writeln!(text, "run {} to {}", self.thread(segment).path, segment.until);
+            let _ = write!(text, "run {} to {}", self.thread(segment).path, segment.until);
+            let _ = match segment.leave {
+                Some(leave) => writeln!(text, " out of {leave}"),
+                None => writeln!(text),
+            };
         }
         text
     }
@@ -210,7 +292,11 @@ impl std::fmt::Display for Schedule {
         for (segment, points) in self.segments.iter().zip(self.points()) {
             let name = &self.thread(segment).name;
             let unit = if points == 1 { "point" } else { "points" };
-            writeln!(f, "{name:width$}  {points} {unit}, to position {}", segment.until)?;
+            write!(f, "{name:width$}  {points} {unit}, to position {}", segment.until)?;
+            match segment.leave {
+                Some(leave) => writeln!(f, ", and out of {leave}")?,
+                None => writeln!(f)?,
+            }
         }
         Ok(())
     }
@@ -255,8 +341,16 @@ impl Parser {
 
     fn run(&mut self, rest: &str) -> Result<(), String> {
         let words: Vec<&str> = rest.split_whitespace().collect();
-        let [path, "to", position] = words[..] else {
-            return Err("expected `run PATH to POSITION`".to_owned());
+        let expected =
+            || "expected `run PATH to POSITION`, perhaps with `out of frame N entered N` or `out of lock N`".to_owned();
+        let number = |word: &str| word.parse::<u32>().map_err(|_| format!("`{word}` is not a number"));
+        let (path, position, leave) = match words[..] {
+            [path, "to", position] => (path, position, None),
+            [path, "to", position, "out", "of", "lock", count] => (path, position, Some(Leave::Lock(number(count)?))),
+            [path, "to", position, "out", "of", "frame", depth, "entered", entered] => {
+                (path, position, Some(Leave::Frame(number(depth)?, number(entered)?)))
+            }
+            _ => return Err(expected()),
         };
         let until: u32 = position
             .parse()
@@ -264,11 +358,15 @@ impl Parser {
         let Some((index, at)) = self.threads.get_mut(path) else {
             return Err(format!("no line `thread {path} …` names this thread"));
         };
-        if at.is_some_and(|at| until <= at) {
+        if at.is_some_and(|at| until < at || until == at && leave.is_none()) {
             return Err(format!("thread {path} is at position {} already", at.unwrap_or(0)));
         }
         *at = Some(until);
-        self.schedule.segments.push(Segment { thread: *index, until });
+        self.schedule.segments.push(Segment {
+            thread: *index,
+            until,
+            leave,
+        });
         Ok(())
     }
 }

@@ -47,16 +47,62 @@ pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> Vec<Seri
             let steps = shrink(steps, effort.shrink_steps, |s| is_serial(image, &own, &chosen, keep, s));
             Some(Serial {
                 order: chosen.iter().map(|u| u.0).collect(),
-                schedule: Schedule::from_steps(image, &steps),
+                schedule: whole_units(image, goal, &chosen, &steps),
                 reads_kept: keep == Keep::BeforeFirst,
             })
         });
-        found.extend(serial);
+        found.extend(serial.or_else(|| loose(image, goal, &own, &chosen, effort)));
         if found.len() == MOST_SERIAL {
             break;
         }
     }
     found
+}
+
+/// Units whose recorded steps cannot come in this order, because one of them found what another had done (a class that was
+/// initialised, say): only their beginnings are reached as recorded, and each then runs to its end as it may.
+fn loose(
+    image: &Image,
+    goal: &Goal,
+    own: &FxHashSet<u32>,
+    units: &[(usize, Step, Step)],
+    effort: &Effort,
+) -> Option<Serial> {
+    let mut plan = Plan::empty(image, own, Keep::Nothing);
+    for &(index, begin, _) in units {
+        goal.units[index].leave?;
+        plan.take(begin.thread, begin.number).ok()?;
+    }
+    plan.close().ok()?;
+    let inside = |u: &(usize, Step, Step)| plan.takes(u.1);
+    if units.iter().any(inside) {
+        return None;
+    }
+    let (steps, _) = solve(&plan, Policy::Stay, &mut effort.budget(&plan)).ok()?;
+    let mut schedule = Schedule::from_steps(image, &steps);
+    for &(index, begin, _) in units {
+        let span = &goal.units[index];
+        let name = &image.thread_names()[begin.thread as usize];
+        schedule.run_out_of(name, span.begin, span.leave?);
+    }
+    Some(Serial {
+        order: units.iter().map(|u| u.0).collect(),
+        schedule,
+        reads_kept: false,
+    })
+}
+
+/// The schedule of an order, in which units run to their end even if they take another path than the recorded one.
+fn whole_units(image: &Image, goal: &Goal, units: &[(usize, Step, Step)], order: &[Step]) -> Schedule {
+    Schedule::from_steps_and_units(image, order, |step| {
+        let inside = |u: &&(usize, Step, Step)| {
+            let (begin, end) = (u.1, u.2);
+            step.thread == begin.thread && (begin.number..=end.number).contains(&step.number)
+        };
+        let &(index, begin, _) = units.iter().find(inside)?;
+        let span = &goal.units[index];
+        span.leave.map(|leave| (begin == step).then_some((span.begin, leave)))
+    })
 }
 
 fn steps_of(image: &Image, span: &Span) -> Option<(Step, Step)> {

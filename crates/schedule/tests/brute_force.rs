@@ -538,6 +538,7 @@ fn as_schedule(case: &Case, order: &[usize]) -> Schedule {
         schedule.segments.push(Segment {
             thread,
             until: at[thread],
+            leave: None,
         });
     }
     schedule

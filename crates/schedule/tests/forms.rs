@@ -2,7 +2,7 @@
 
 mod support;
 
-use ravel_schedule::{ParseError, Schedule, Segment, ThreadName};
+use ravel_schedule::{Leave, ParseError, Schedule, Segment, ThreadName};
 use ravel_trace::ThreadId;
 use ravel_trace::names::Thread;
 use support::Tape;
@@ -15,9 +15,21 @@ fn example() -> Schedule {
     Schedule {
         threads: vec![thread("main", "main"), thread("main/0", "a \"b\" c")],
         segments: vec![
-            Segment { thread: 0, until: 12 },
-            Segment { thread: 1, until: 3 },
-            Segment { thread: 0, until: 13 },
+            Segment {
+                thread: 0,
+                until: 12,
+                leave: None,
+            },
+            Segment {
+                thread: 1,
+                until: 3,
+                leave: None,
+            },
+            Segment {
+                thread: 0,
+                until: 13,
+                leave: None,
+            },
         ],
     }
 }
@@ -70,6 +82,19 @@ fn json_is_read_back() {
 }
 
 #[test]
+fn turns_that_last_until_something_is_left_are_stored_and_read_back() {
+    let mut schedule = example();
+    let (main, child) = (schedule.threads[0].clone(), schedule.threads[1].clone());
+    schedule.run_out_of(&child, 0, Leave::Frame(2, 1));
+    schedule.run_out_of(&main, 20, Leave::Lock(1));
+    schedule.run_on(&child, 5);
+    let text = schedule.to_text();
+    let expected = "run main/0 to 3 out of frame 2 entered 1\nrun main to 20 out of lock 1\nrun main/0 to 8\n";
+    assert!(text.ends_with(expected), "{text}");
+    assert_eq!(Schedule::parse(&text), Ok(schedule));
+}
+
+#[test]
 fn errors_name_the_line() {
     let error = |text: &str| Schedule::parse(text).expect_err("wrong").to_string();
     assert_eq!(error(""), "line 1: a schedule begins with `ravel schedule 1`");
@@ -89,7 +114,8 @@ fn errors_name_the_line() {
         "line 3: the name of thread main/0 must stand in quotes"
     );
     assert_eq!(third("thread main \"again\""), "line 3: thread main is named twice");
-    assert_eq!(third("run main 5"), "line 3: expected `run PATH to POSITION`");
+    assert!(third("run main 5").starts_with("line 3: expected `run PATH to POSITION`"));
+    assert_eq!(third("run main to 5 out of lock x"), "line 3: `x` is not a number");
     assert_eq!(third("run main to five"), "line 3: `five` is not a position");
     assert_eq!(
         third("run main/1 to 5"),

@@ -503,6 +503,7 @@ fn units_run_one_after_the_other_in_both_orders() {
             thread: ThreadId(thread),
             begin: begin.position,
             end: Some(end.position),
+            leave: None,
         });
         events.push([begin, end]);
     }
@@ -534,6 +535,7 @@ fn a_serial_order_against_hard_order_is_left_out() {
         thread: e.thread,
         begin: e.position,
         end: Some(e.position),
+        leave: None,
     };
     let goal = Goal {
         shape: Shape::Ordered,
@@ -723,7 +725,8 @@ fn a_finding_says_what_its_schedule_must_reach() {
         [Span {
             thread: ThreadId(0),
             begin: 1,
-            end: None
+            end: None,
+            leave: None,
         }]
     );
     assert_eq!(Goal::of_candidate(Rule::DataRace, &candidate), None);

@@ -12,6 +12,8 @@ use crate::registry::Knowledge;
 
 /// How much deeper the operand stack gets at most.
 const STACK: u16 = 10;
+/// How the name of the field begins that stands for what a method returned; the method follows.
+pub const RETURNED: &str = "ravel$returned ";
 
 /// A field reference of the class's pool.
 struct FieldRef {
@@ -188,7 +190,7 @@ impl MethodWriter<'_, '_> {
             (_, Operand::Method(index) | Operand::InterfaceMethod(index, _)) => {
                 self.invoke(pc, instruction.opcode, index)
             }
-            (op::IRETURN..=op::RETURN, _) => self.leave(pc),
+            (op::IRETURN..=op::RETURN, _) => self.leave(pc, instruction.opcode),
             _ => Ok(()),
         }
     }
@@ -477,11 +479,45 @@ impl MethodWriter<'_, '_> {
         self.cx.forcing && self.method.access & access::SYNCHRONIZED != 0
     }
 
+    /// In forced runs: what the method returns.
+    fn returned(&mut self, pc: u32, opcode: u8) -> Result<()> {
+        if !self.cx.forcing || opcode == op::RETURN {
+            return Ok(());
+        }
+        let descriptor = self.method.descriptor.clone();
+        let Some((_, result)) = descriptor.rsplit_once(')') else {
+            return Ok(());
+        };
+        let method = self.cx.method_id(self.method);
+        let site = Site {
+            method,
+            bci: pc,
+            line: self.lines.at(pc),
+            what: SiteKind::Unknown,
+        };
+        let class = self.cx.name.clone();
+        let name = format!("{RETURNED}{}.{}{descriptor}", class.replace('/', "."), self.method.name);
+        let Some(site) = self.cx.state.registry.result_site(site, &class, &name, result) else {
+            return Ok(());
+        };
+        let kind = value_kind(result);
+        let copy = if matches!(kind, 'J' | 'D') { op::DUP2 } else { op::DUP };
+        let pool = &mut self.class.pool;
+        let emit = Emit::new().op(copy).int(site.0 as i32, pool)?.call(
+            "returned",
+            &format!("({}I)V", value_descriptor(kind)),
+            pool,
+        )?;
+        self.edit.insert_before(pc, &emit.bytes);
+        Ok(())
+    }
+
     /// Before a return.
-    fn leave(&mut self, pc: u32) -> Result<()> {
+    fn leave(&mut self, pc: u32, opcode: u8) -> Result<()> {
         if !self.plan.frame {
             return Ok(());
         }
+        self.returned(pc, opcode)?;
         let id = self.cx.method_id(self.method).0 as i32;
         let forced_lock = self.forced_lock();
         let pool = &mut self.class.pool;
@@ -557,7 +593,7 @@ fn is_watched(owner: &str) -> bool {
     owner.starts_with("java/util/") || matches!(owner, "java/lang/Thread" | "java/lang/invoke/VarHandle")
 }
 
-fn value_kind(descriptor: &str) -> char {
+pub(super) fn value_kind(descriptor: &str) -> char {
     match descriptor.as_bytes().first() {
         Some(b'J') => 'J',
         Some(b'F') => 'F',
@@ -567,7 +603,7 @@ fn value_kind(descriptor: &str) -> char {
     }
 }
 
-fn value_descriptor(kind: char) -> &'static str {
+pub(super) fn value_descriptor(kind: char) -> &'static str {
     match kind {
         'J' => "J",
         'F' => "F",

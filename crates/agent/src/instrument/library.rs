@@ -7,11 +7,12 @@ use ravel_classfile::{
 };
 use ravel_trace::names::{Site, SiteKind, flags};
 
+use super::application::{value_descriptor, value_kind};
 use super::emit::{Emit, WORD};
 use super::{Context, Lines, MethodContext, methods};
 use crate::models::{self, Effect, Found, Of};
 
-const STACK: u16 = 8;
+const STACK: u16 = 10;
 
 /// Whether a class of the JDK is changed at all; the others are not even parsed.
 pub fn concerns(name: &str) -> bool {
@@ -242,7 +243,26 @@ fn hook_model(
             "(Ljava/lang/Object;Ljava/lang/Object;I)V",
         )
     };
-    edit.insert_at_entry(&emit.int(number, pool)?.call("in", descriptor, pool)?.bytes);
+    // In a forced run the thread must be asked before it blocks, so inserted code takes the lock of the method.
+    let forced_lock = cx.forcing && found.effect == Effect::Monitor;
+    let lock = if forced_lock {
+        Emit::new()
+            .load(0)
+            .call("beforeMonitor", "(Ljava/lang/Object;)V", pool)?
+            .load(0)
+            .op(op::MONITORENTER)
+    } else {
+        Emit::new()
+    };
+    let emit = lock.ops(&emit.int(number, pool)?.call("in", descriptor, pool)?.bytes);
+    edit.insert_at_entry(&emit.bytes);
+    let unlock = |emit: Emit, pool: &mut ravel_classfile::ConstantPool| -> Result<Emit> {
+        if !forced_lock {
+            return Ok(emit);
+        }
+        let emit = emit.call("afterMonitor", "()Ljava/lang/Object;", pool)?;
+        Ok(emit.op(op::MONITOREXIT))
+    };
 
     let result = parse_method_descriptor(method.descriptor.as_bytes())?.result;
     for instruction in code.instructions() {
@@ -254,7 +274,7 @@ fn hook_model(
             op::FRETURN | op::DRETURN | op::RETURN => (Emit::new(), "(I)V"),
             _ => continue,
         };
-        let emit = copy.int(number, pool)?.call("out", descriptor, pool)?;
+        let emit = unlock(copy.int(number, pool)?.call("out", descriptor, pool)?, pool)?;
         edit.insert_before(instruction.pc, &emit.bytes);
     }
     debug_assert!(result.is_none_or(|result: FieldType<'_>| result.slots() > 0));
@@ -262,8 +282,13 @@ fn hook_model(
         .op(op::DUP)
         .int(number, pool)?
         .call("outThrown", "(Ljava/lang/Throwable;I)V", pool)?;
+    let handler = unlock(handler, pool)?;
     edit.add_catch_all(0, code.code.len() as u32, &handler.op(op::ATHROW).bytes);
-    cx.apply(class, method.index, &edit, code)
+    let done = cx.apply(class, method.index, &edit, code)?;
+    if done && forced_lock {
+        class.methods[method.index].access &= !access::SYNCHRONIZED;
+    }
+    Ok(done)
 }
 
 /// Rewrites a collection: its fields and arrays, its monitors, and its birth.
@@ -320,16 +345,21 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
                     continue;
                 };
                 let pool = &mut class.pool;
-                let (copy, hook): (&[u8], _) = if instruction.opcode == op::AALOAD {
-                    (&[op::DUP2], "jaget")
+                if instruction.opcode == op::AALOAD {
+                    let before = gate(cx, site.0 as i32, pool)?.op(op::DUP2);
+                    let descriptor = "(Ljava/lang/Object;ILjava/lang/Object;I)V";
+                    let after = Emit::new().op(op::DUP_X2).int(site.0 as i32, pool)?;
+                    edit.insert_before(pc, &before.bytes);
+                    edit.insert_after(pc, &after.call("jaget", descriptor, pool)?.bytes);
                 } else {
-                    (&[op::DUP_X2, op::POP, op::DUP2_X1], "japut")
-                };
-                let emit = gate(cx, site.0 as i32, pool)?
-                    .ops(copy)
-                    .int(site.0 as i32, pool)?
-                    .call(hook, "(Ljava/lang/Object;II)V", pool)?;
-                edit.insert_before(pc, &emit.bytes);
+                    let descriptor = "(Ljava/lang/Object;Ljava/lang/Object;II)V";
+                    let emit = gate(cx, site.0 as i32, pool)?
+                        .ops(&[op::DUP_X2, op::DUP_X2, op::POP, op::DUP2_X1])
+                        .int(site.0 as i32, pool)?
+                        .call("japut", descriptor, pool)?
+                        .ops(&[op::DUP2_X1, op::POP2]);
+                    edit.insert_before(pc, &emit.bytes);
+                }
             }
             (op::MONITORENTER, _) => {
                 let id = cx.method_id(method);
@@ -343,7 +373,14 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
                     continue;
                 };
                 let pool = &mut class.pool;
-                let before = gate(cx, site.0 as i32, pool)?.op(op::DUP);
+                let before = if cx.forcing {
+                    Emit::new()
+                        .op(op::DUP)
+                        .call("beforeLock", "(Ljava/lang/Object;)V", pool)?
+                } else {
+                    Emit::new()
+                };
+                let before = before.op(op::DUP);
                 let after = Emit::new()
                     .int(site.0 as i32, pool)?
                     .call("jacquired", "(Ljava/lang/Object;I)V", pool)?;
@@ -477,17 +514,30 @@ fn collection_field(
     };
     let site = site.0 as i32;
     let pool = &mut class.pool;
-    let wide = matches!(descriptor.as_bytes().first(), Some(b'J' | b'D'));
-    let (copy, hook): (&[u8], _) = match (opcode, wide) {
-        (op::GETFIELD, _) => (&[op::DUP, op::DUP], "jget"),
-        (_, false) => (&[op::DUP2, op::POP, op::DUP], "jput"),
-        (_, true) => (&[op::DUP2_X1, op::POP2, op::DUP_X2, op::DUP], "jput"),
+    let kind = value_kind(&descriptor);
+    let wide = matches!(kind, 'J' | 'D');
+    let (before, after): (&[u8], &[u8]) = match (opcode, wide) {
+        (op::GETFIELD, false) => (&[op::DUP], &[op::DUP_X1, op::SWAP]),
+        (op::GETFIELD, true) => (&[op::DUP], &[op::DUP2_X1, op::DUP2_X1, op::POP2]),
+        (_, false) => (&[op::DUP2], &[op::SWAP]),
+        (_, true) => (
+            &[op::DUP2_X1, op::DUP2_X1, op::POP2, op::DUP_X2, op::DUP_X2, op::POP],
+            &[],
+        ),
     };
-    let emit = gate(cx, site, pool)?
-        .ops(copy)
+    let hook = if opcode == op::GETFIELD { "jget" } else { "jput" };
+    let before = gate(cx, site, pool)?.ops(before);
+    let after = Emit::new()
+        .ops(after)
+        .op(op::DUP)
         .word(&owner, pool)?
         .int(site, pool)?
-        .call(hook, "(Ljava/lang/Object;JI)V", pool)?;
-    edit.insert_before(pc, &emit.bytes);
+        .call(
+            hook,
+            &format!("({}Ljava/lang/Object;JI)V", value_descriptor(kind)),
+            pool,
+        )?;
+    edit.insert_before(pc, &before.bytes);
+    edit.insert_after(pc, &after.bytes);
     Ok(())
 }

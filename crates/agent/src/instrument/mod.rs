@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::filter::{Filter, Treatment};
 use crate::focus::{ClassFocus, Focus, Known};
 use crate::registry::{DeclaredField, Registry};
+pub use application::RETURNED;
 use emit::WORD;
 pub use quiet::quiet;
 pub use redirect::Redirects;

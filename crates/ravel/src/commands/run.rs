@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ravel_agent::options::{DEFAULT_NOISE, Options};
 use ravel_analysis::analyse::{combine, cores, is_replayable};
-use ravel_analysis::finding::{Evidence, Finding, Report, Summary};
+use ravel_analysis::finding::{Evidence, Finding, Report, Summary, Times};
 use ravel_analysis::registry;
 use ravel_report::Notes;
 use ravel_trace::{ReadOptions, Reader};
@@ -140,6 +140,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         1 => String::new(),
         _ => format!("{} times, ", recordings.len()),
     };
+    job.recorded = recorded;
     job.notes.recorded = Some(format!(
         "{times}{:.1} s, {} in {}",
         recorded.as_secs_f64(),
@@ -182,6 +183,8 @@ pub struct Job<'a> {
     analysed: Duration,
     /// What is proven of the program.
     focus: ravel_analysis::focus::Focus,
+    /// How long the recorded runs took.
+    recorded: Duration,
     /// Only these findings are forced and reported; all if empty.
     pub only: Vec<String>,
     /// Whether the class files say what to force first.
@@ -217,6 +220,7 @@ impl<'a> Job<'a> {
             tally: Tally::default(),
             analysed: Duration::ZERO,
             focus: ravel_analysis::focus::Focus::default(),
+            recorded: Duration::ZERO,
             only: Vec::new(),
             scan: false,
             suspects: None,
@@ -341,6 +345,13 @@ impl<'a> Job<'a> {
         let (analyses, seconds) = (registry::all().len(), self.analysed.as_secs_f64());
         self.notes.analysed = Some(format!("{analyses} analyses in {seconds:.1} s{suspected}"));
         self.notes.forced = Some(forced(tally, made, self.unforced.as_deref()));
+        self.report.summary.times = Some(Times {
+            record: self.recorded.as_millis() as u64,
+            search: self.analysed.as_millis() as u64,
+            schedule: tally.scheduling.as_millis() as u64,
+            replay: tally.replaying.as_millis() as u64,
+            runs: tally.runs as u64,
+        });
         if self.report_args.all {
             let reasons = tally.reasons.iter().map(|(id, reason)| format!("{id}: {reason}"));
             self.notes.warnings.extend(reasons.collect::<Vec<_>>());

@@ -194,6 +194,9 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         fact("one step", Look::Note, &format!("expected of {}", units.join(" and ")));
     }
     fact("evidence", Look::Note, words::evidence_meaning(finding.evidence));
+    if let Some(limit) = &finding.limit {
+        fact("no further", Look::Note, limit);
+    }
     if !finding.help.is_empty() {
         fact("fix", Look::Good, &finding.help);
     }

@@ -335,35 +335,67 @@ public final class Ravel {
 
     // ---- fields of tracked JDK objects: they count only when application code called, outside modelled methods ------
 
-    public static void jget(Object o, long w, int site) {
-        jdk(READ, o, w, site);
+    public static void jget(int v, Object o, long w, int site) {
+        jdk(READ, o, w, site, v);
     }
 
-    public static void jput(Object o, long w, int site) {
-        jdk(WRITE, o, w, site);
+    public static void jget(long v, Object o, long w, int site) {
+        jdk(READ, o, w, site, v);
     }
 
-    private static void jdk(int kind, Object o, long w, int site) {
+    public static void jget(float v, Object o, long w, int site) {
+        jdk(READ, o, w, site, Float.floatToRawIntBits(v));
+    }
+
+    public static void jget(double v, Object o, long w, int site) {
+        jdk(READ, o, w, site, Double.doubleToRawLongBits(v));
+    }
+
+    public static void jget(Object v, Object o, long w, int site) {
+        jdk(READ, o, w, site, reference(v));
+    }
+
+    public static void jput(int v, Object o, long w, int site) {
+        jdk(WRITE, o, w, site, v);
+    }
+
+    public static void jput(long v, Object o, long w, int site) {
+        jdk(WRITE, o, w, site, v);
+    }
+
+    public static void jput(float v, Object o, long w, int site) {
+        jdk(WRITE, o, w, site, Float.floatToRawIntBits(v));
+    }
+
+    public static void jput(double v, Object o, long w, int site) {
+        jdk(WRITE, o, w, site, Double.doubleToRawLongBits(v));
+    }
+
+    public static void jput(Object v, Object o, long w, int site) {
+        jdk(WRITE, o, w, site, reference(v));
+    }
+
+    private static void jdk(int kind, Object o, long w, int site, long v) {
         if (w == 0) return;
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         int p = step(t);
         if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureOfMany(t, w, site)) return;
-        access(t, kind, site, p, o, w, 0);
+        access(t, kind, site, p, o, w, v);
     }
 
     @DontInline
-    public static void jaget(Object a, int i, int site) {
+    public static void jaget(Object a, int i, Object v, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
-        element(READ_ELEMENT, a, i, 0, site);
+        element(READ_ELEMENT, a, i, reference(v), site);
     }
 
     @DontInline
-    public static void japut(Object a, int i, int site) {
+    public static void japut(Object v, Object a, int i, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
-        element(WRITE_ELEMENT, a, i, 0, site);
+        element(WRITE_ELEMENT, a, i, reference(v), site);
     }
 
     /** The word of a JDK object being made. */
@@ -1583,6 +1615,11 @@ public final class Ravel {
             want(t, identity(lock));
         }
         lock(lock);
+        push(thread, lock);
+        enterLocked(lock, method, site);
+    }
+
+    private static void push(Thread thread, Object lock) {
         Object[] locks = thread.ravel$l;
         int depth = thread.ravel$d;
         if (locks == null || depth == locks.length) {
@@ -1592,7 +1629,14 @@ public final class Ravel {
         }
         locks[depth] = lock;
         thread.ravel$d = depth + 1;
-        enterLocked(lock, method, site);
+    }
+
+    private static Object taken(Thread thread) {
+        int depth = thread.ravel$d - 1;
+        Object lock = thread.ravel$l[depth];
+        thread.ravel$l[depth] = null;
+        thread.ravel$d = depth;
+        return lock;
     }
 
     /** Leaves such a method. */
@@ -1608,12 +1652,36 @@ public final class Ravel {
     }
 
     private static void unlock() {
-        Thread thread = Thread.currentThread();
-        int depth = thread.ravel$d - 1;
-        Object lock = thread.ravel$l[depth];
-        thread.ravel$l[depth] = null;
-        thread.ravel$d = depth;
-        unlock(lock);
+        unlock(taken(Thread.currentThread()));
+    }
+
+    // What a method returns, in forced runs only; it is no point.
+
+    public static void returned(int v, int site) {
+        returned((long) v, site);
+    }
+
+    public static void returned(long v, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) record(t, WRITE, site, H.U.getInt(t + POSITION), 0, v);
+    }
+
+    public static void returned(float v, int site) {
+        returned((long) Float.floatToRawIntBits(v), site);
+    }
+
+    public static void returned(double v, int site) {
+        returned(Double.doubleToRawLongBits(v), site);
+    }
+
+    /** Of objects only those tell more than null or not null that mean the same in another run. */
+    public static void returned(Object v, int site) {
+        long value = reference(v);
+        if (v instanceof String) value = 2L << 32 | v.hashCode() & 0xFFFFFFFFL;
+        else if (v instanceof Integer || v instanceof Long) value = 3L << 32 ^ ((Number) v).longValue();
+        else if (v instanceof Boolean) value = (Boolean) v ? 5 : 4;
+        else if (v instanceof Enum) value = 4L << 32 | ((Enum<?>) v).ordinal();
+        returned(value, site);
     }
 
     /** Waits for the thread's turn if the next point is beyond what it may do now. */
@@ -1637,6 +1705,26 @@ public final class Ravel {
     @ForceInline
     private static void handOver(long t) {
         if ((H.FLAGS & FORCING) != 0 && H.U.getInt(t + POSITION) - H.U.getInt(t + GATE) >= 0) next(t);
+    }
+
+    /** Before a collection of the JDK takes a lock. */
+    public static void beforeLock(Object lock) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || hidden(t) || lock == null) return;
+        ask(t);
+        want(t, identity(lock));
+    }
+
+    /** Before the lock of a collection's method that was synchronized before it was changed for a forced run. */
+    public static void beforeMonitor(Object lock) {
+        Thread thread = Thread.currentThread();
+        beforeLock(lock);
+        push(thread, lock);
+    }
+
+    /** The lock to give up at the end of such a method. */
+    public static Object afterMonitor() {
+        return taken(Thread.currentThread());
     }
 
     /** The same in a collection of the JDK. */

@@ -1,0 +1,146 @@
+//! Whether a thread of this process runs, dozes for a time, or waits for something: what the kernel says of it.
+//!
+//! Separate because it knows the kernel and nothing of schedules. A thread that could run but gets no processor, on a busy
+//! machine, is told from one that waits; that is why no clock alone will do.
+
+use std::time::{Duration, Instant};
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sleep {
+    /// It runs, or would if there was a processor for it.
+    Runs,
+    /// It sleeps, or waits with a time limit; also when the kernel does not tell.
+    Dozes,
+    /// It waits for another thread, without a limit.
+    Waits,
+    /// It waits for something outside: a file, a socket, a process.
+    Outside,
+}
+
+/// A thread, and since when it has not run.
+#[derive(Debug)]
+pub struct Idle {
+    task: i32,
+    ran: u64,
+    since: Instant,
+}
+
+impl Idle {
+    /// The thread that calls.
+    pub fn own() -> Idle {
+        // SAFETY: asks for a number; no memory is involved.
+        let task = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+        Idle {
+            task,
+            ran: 0,
+            since: Instant::now(),
+        }
+    }
+
+    /// What it does, and for how long it has not run.
+    pub fn look(&mut self) -> (Sleep, Duration) {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/self/task/{}/{name}", self.task));
+        let ran = read("schedstat").ok().and_then(|text| processor_time(&text));
+        let state = read("stat").ok().and_then(|text| state(&text));
+        let runs = ran.is_some_and(|ran| ran != self.ran) || state == Some('R');
+        if runs {
+            self.ran = ran.unwrap_or(0);
+            self.since = Instant::now();
+            return (Sleep::Runs, Duration::ZERO);
+        }
+        let sleep = read("syscall").map_or(Sleep::Dozes, |text| waiting_for(&text));
+        if sleep == Sleep::Runs {
+            self.since = Instant::now();
+        }
+        (sleep, self.since.elapsed())
+    }
+
+    /// Whether this process has started others that still are there: what it waits for may come from them.
+    pub fn has_children() -> bool {
+        let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
+            return true;
+        };
+        tasks.flatten().any(|task| {
+            let children = std::fs::read_to_string(task.path().join("children"));
+            children.is_ok_and(|text| !text.trim().is_empty())
+        })
+    }
+}
+
+/// Nanoseconds on a processor, the first number of `schedstat`.
+fn processor_time(text: &str) -> Option<u64> {
+    text.split_whitespace().next()?.parse().ok()
+}
+
+/// The letter after the name, which stands in brackets and may hold anything.
+fn state(text: &str) -> Option<char> {
+    text.rsplit_once(')')?.1.trim_start().chars().next()
+}
+
+/// From the number of the system call and its arguments.
+fn waiting_for(text: &str) -> Sleep {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let call: Option<i64> = words.first().and_then(|word| word.parse().ok());
+    match call {
+        None => Sleep::Runs,
+        Some(libc::SYS_futex) => match words.get(4) {
+            Some(&"0x0") => Sleep::Waits,
+            _ => Sleep::Dozes,
+        },
+        Some(libc::SYS_nanosleep | libc::SYS_clock_nanosleep) => Sleep::Dozes,
+        Some(_) => Sleep::Outside,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_words_are_understood() {
+        assert_eq!(processor_time("1234 5 6\n"), Some(1234));
+        assert_eq!(state("17 (a) thread) S 1 2"), Some('S'));
+        let futex = libc::SYS_futex;
+        assert_eq!(
+            waiting_for(&format!("{futex} 0x7f 0x189 0x0 0x0 0x0 0x0 0x7f 0x7f")),
+            Sleep::Waits
+        );
+        assert_eq!(
+            waiting_for(&format!("{futex} 0x7f 0x189 0x0 0x7f12 0x0 0x0 0x7f 0x7f")),
+            Sleep::Dozes
+        );
+        assert_eq!(
+            waiting_for(&format!("{} 0x0 0x0", libc::SYS_clock_nanosleep)),
+            Sleep::Dozes
+        );
+        assert_eq!(waiting_for(&format!("{} 0x0 0x0", libc::SYS_read)), Sleep::Outside);
+        assert_eq!(waiting_for("running"), Sleep::Runs);
+    }
+
+    #[test]
+    fn a_waiting_thread_is_told_from_a_sleeping_and_a_busy_one() {
+        let (give, take) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let waiter = std::thread::spawn(move || {
+            let _ = give.send(Idle::own());
+            let _ = ended.recv();
+        });
+        let mut idle = take.recv().expect("the thread's number");
+        let start = Instant::now();
+        let mut seen = idle.look();
+        while (seen.0 != Sleep::Waits || seen.1 < Duration::from_millis(20))
+            && start.elapsed() < Duration::from_secs(20)
+        {
+            std::thread::sleep(Duration::from_millis(5));
+            seen = idle.look();
+        }
+        let told = std::fs::read_to_string("/proc/self/syscall").is_ok();
+        assert!(!told || seen.0 == Sleep::Waits, "{seen:?}");
+        let mut own = Idle::own();
+        own.look();
+        assert_eq!(own.look().0, Sleep::Runs);
+        drop(end);
+        waiter.join().expect("the waiter ends");
+    }
+}

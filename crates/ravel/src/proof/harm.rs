@@ -1,0 +1,300 @@
+//! Whether a forced run ended as no serial order of the units does, and how.
+//!
+//! Compared are uncaught exceptions, hangs, exit codes, what the units returned, the final values of the pattern's variables,
+//! and output. What differs between two runs of one serial order does not count, and a result counts only if both runs of
+//! the bug have it.
+
+use std::collections::BTreeSet;
+
+use ravel_agent::RETURNED;
+use ravel_analysis::finding::{Candidate, Outcome};
+use ravel_schedule::naming;
+use ravel_trace::names::{Location, Names};
+use ravel_trace::{Event, Op, Value};
+
+use super::marks::{Marks, variable};
+use crate::forcing::Forced;
+
+/// Runs of the units one after the other: each order twice.
+pub type Serial = [Forced; 2];
+
+/// What all of `runs` did and no serial run does.
+pub fn harm(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+    exceptions(runs, serial)
+        .or_else(|| hang(runs, serial))
+        .or_else(|| exit_code(runs, serial))
+        .or_else(|| results(marks, candidate, runs, serial))
+        .or_else(|| outputs(runs, serial))
+}
+
+fn outcome(kind: &str, message: String) -> Outcome {
+    Outcome {
+        kind: kind.into(),
+        thread: None,
+        message,
+    }
+}
+
+fn exceptions(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+    let class = |text: &str| text.split(':').next().unwrap_or_default().to_string();
+    runs[0].exceptions().into_iter().find_map(|(thread, exception)| {
+        let seen = |run: &Forced| {
+            run.exceptions()
+                .iter()
+                .any(|(_, other)| class(other) == class(&exception))
+        };
+        (runs.iter().all(seen) && !serial.iter().flatten().any(seen)).then_some(Outcome {
+            kind: "exception".into(),
+            thread: Some(thread),
+            message: exception,
+        })
+    })
+}
+
+fn hang(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+    if !runs.iter().all(Forced::hung) || serial.iter().flatten().any(Forced::hung) {
+        return None;
+    }
+    let message = match runs[0].waiting() {
+        Some(threads) => format!("{threads} wait, and nobody is left to wake them; every serial order ends"),
+        None => "the program did not end; every serial order does".to_string(),
+    };
+    Some(outcome("hang", message))
+}
+
+fn exit_code(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+    let code = runs[0].status.code()?;
+    let same = |run: &Forced| run.status.code() == Some(code);
+    let ended = |run: &Forced| !run.hung() && run.deadlock().is_none();
+    let all = || runs.iter().chain(serial.iter().flatten());
+    if !all().all(ended) || !runs.iter().all(same) || serial.iter().flatten().any(same) {
+        return None;
+    }
+    Some(outcome("exit", format!("the program ended with exit code {code}")))
+}
+
+/// Something that a run came to, and what to call it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Seen {
+    /// `value` or `return`.
+    kind: &'static str,
+    /// `Account.balance was`, `Account.get() in t1 returned`
+    label: String,
+    value: Value,
+    descriptor: String,
+}
+
+impl Seen {
+    fn shown(&self) -> String {
+        match (self.value, self.descriptor.as_bytes().first()) {
+            (Value::Exact(0), Some(b'L' | b'[')) => "null".into(),
+            (Value::Exact(0), Some(b'Z')) => "false".into(),
+            (Value::Exact(1), Some(b'Z')) => "true".into(),
+            (Value::Exact(number), _) => number.to_string(),
+            (Value::Digest(_), Some(b'L' | b'[')) => "an object".into(),
+            (Value::Digest(digest), _) => format!("something else (~{digest:x})"),
+            (Value::Unknown, _) => "unknown".into(),
+        }
+    }
+}
+
+/// Final values and return values.
+fn results(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+    let forced: Vec<Vec<Seen>> = runs.iter().map(|run| seen(marks, candidate, run)).collect();
+    let orders: Vec<[Vec<Seen>; 2]> = serial
+        .iter()
+        .map(|pair| [seen(marks, candidate, &pair[0]), seen(marks, candidate, &pair[1])])
+        .collect();
+    // By label, because a run that took another path lacks some.
+    let steady: Vec<&Seen> = forced[0]
+        .iter()
+        .filter(|one| {
+            let value = |all: &Vec<Seen>| all.iter().find(|s| s.label == one.label).map(|s| s.value);
+            one.value != Value::Unknown
+                && forced.iter().all(|all| value(all) == Some(one.value))
+                && orders.iter().all(|pair| {
+                    let (first, second) = (value(&pair[0]), value(&pair[1]));
+                    first == second && first.is_some_and(|v| v != Value::Unknown)
+                })
+        })
+        .collect();
+    let in_order = |pair: &[Vec<Seen>; 2], label: &str| pair[0].iter().find(|s| s.label == label).cloned();
+    for one in &steady {
+        let possible: Vec<Seen> = orders.iter().filter_map(|pair| in_order(pair, &one.label)).collect();
+        if possible.iter().all(|other| other.value != one.value) {
+            let words: BTreeSet<String> = possible.iter().map(Seen::shown).collect();
+            let words: Vec<String> = words.into_iter().collect();
+            let message = format!(
+                "{} {}; every serial order gives {}",
+                one.label,
+                one.shown(),
+                words.join(" or ")
+            );
+            return Some(outcome(one.kind, message));
+        }
+    }
+    let tuple = |values: &[Seen]| -> String {
+        let words: Vec<String> = values.iter().map(|s| format!("{} {}", s.label, s.shown())).collect();
+        words.join(" and ")
+    };
+    let together: Vec<Seen> = steady.iter().map(|s| (*s).clone()).collect();
+    let possible: Vec<Vec<Seen>> = orders
+        .iter()
+        .map(|pair| together.iter().filter_map(|s| in_order(pair, &s.label)).collect())
+        .collect();
+    if together.len() < 2 || possible.iter().any(|other| *other == together) {
+        return None;
+    }
+    let words: BTreeSet<String> = possible.iter().map(|values| tuple(values)).collect();
+    let words: Vec<String> = words.into_iter().collect();
+    let message = format!("{}; a serial order gives {}", tuple(&together), words.join(", or "));
+    Some(outcome(together[0].kind, message))
+}
+
+fn seen(marks: &Marks, candidate: &Candidate, run: &Forced) -> Vec<Seen> {
+    let Some((events, names)) = &run.trace else {
+        return Vec::new();
+    };
+    let mut all: Vec<Seen> = Vec::new();
+    let mut add = |one: Seen| {
+        if !all.iter().any(|other| other.label == one.label) {
+            all.push(one);
+        }
+    };
+    for place in marks.cells(candidate, events, names).into_iter().flatten() {
+        add(Seen {
+            kind: "value",
+            label: format!("{} was", variable(&events[place], names)),
+            value: last_value(events, names, place),
+            descriptor: descriptor(&events[place], names),
+        });
+    }
+    for unit in &candidate.units {
+        let Some(mark) = marks.get(unit.begin.index) else {
+            continue;
+        };
+        if let Some(method) = &mark.method
+            && let Some((event, name)) = returned(&run.returned, names, &mark.thread, method, mark.position)
+        {
+            add(Seen {
+                kind: "return",
+                label: format!("{} in {name} returned", short(method)),
+                value: value(event),
+                descriptor: descriptor(event, names),
+            });
+        }
+    }
+    all
+}
+
+/// The return of a unit's method, and the name of the thread.
+fn returned<'a>(
+    events: &'a [Event],
+    names: &Names,
+    thread: &str,
+    method: &str,
+    position: u32,
+) -> Option<(&'a Event, String)> {
+    let paths = naming::thread_names(names, names.threads.len());
+    let field = format!("{RETURNED}{method}");
+    let of_method = |event: &&Event| {
+        event.position >= position
+            && event
+                .op
+                .location()
+                .and_then(|location| names.field_of(location))
+                .is_some_and(|id| names.field(id).name == field)
+            && paths.get(event.thread.index()).is_some_and(|name| name.path == thread)
+    };
+    let event = events.iter().find(of_method)?;
+    Some((event, paths[event.thread.index()].name.clone()))
+}
+
+/// `Depot.store` of `shop.Depot.store(I)I`.
+fn short(method: &str) -> String {
+    let name = method.split('(').next().unwrap_or(method);
+    let mut parts: Vec<&str> = name.rsplitn(3, '.').collect();
+    parts.truncate(2);
+    parts.reverse();
+    parts.join(".")
+}
+
+fn value(event: &Event) -> Value {
+    match event.op {
+        Op::Read { value, .. } | Op::Write { value, .. } | Op::Update { value, .. } => value,
+        _ => Value::Unknown,
+    }
+}
+
+fn descriptor(event: &Event, names: &Names) -> String {
+    event
+        .op
+        .location()
+        .and_then(|location| names.field_of(location))
+        .map(|field| names.field(field).descriptor.clone())
+        .unwrap_or_default()
+}
+
+/// What the location of an event holds at the end of the run. Of the state of a modelled object only reads tell it.
+fn last_value(events: &[Event], names: &Names, index: usize) -> Value {
+    let Some(location) = events[index].op.location() else {
+        return Value::Unknown;
+    };
+    if matches!(names.locations[location.index()], Location::Entry(..)) {
+        return Value::Unknown;
+    }
+    let modelled = names.is_synchronizing(location);
+    let last = events.iter().rev().find(|event| event.op.location() == Some(location));
+    match last {
+        Some(event) if !modelled || matches!(event.op, Op::Read { .. }) => value(event),
+        _ => Value::Unknown,
+    }
+}
+
+/// Output that no serial run writes, if output is the same whenever the same schedule is forced.
+fn outputs(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+    let steady = serial.iter().all(|pair| pair[0].output == pair[1].output)
+        && runs.iter().all(|run| run.output == runs[0].output)
+        && !runs.iter().chain(serial.iter().flatten()).any(Forced::hung);
+    let new = serial.iter().flatten().all(|run| run.output != runs[0].output);
+    if !steady || !new {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&runs[0].output).into_owned();
+    let usual: Vec<String> = serial
+        .iter()
+        .map(|pair| String::from_utf8_lossy(&pair[0].output).into_owned())
+        .collect();
+    let line = text
+        .lines()
+        .find(|line| !usual.iter().any(|usual| usual.lines().any(|other| other == *line)));
+    let message = match line {
+        Some(line) => format!("the program printed {line:?}, which no serial order prints"),
+        None => "the program printed less than, or in another order than, any serial order".to_string(),
+    };
+    Some(outcome("output", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_told_as_people_know_them() {
+        let one = |value, descriptor: &str| {
+            Seen {
+                kind: "value",
+                label: String::new(),
+                value,
+                descriptor: descriptor.into(),
+            }
+            .shown()
+        };
+        assert_eq!(one(Value::Exact(0), "Ljava/lang/String;"), "null");
+        assert_eq!(one(Value::Digest(7), "Ljava/lang/String;"), "an object");
+        assert_eq!(one(Value::Exact(1), "Z"), "true");
+        assert_eq!(one(Value::Exact(-3), "I"), "-3");
+        assert_eq!(short("shop.store.Depot.store(Ljava/lang/String;I)I"), "Depot.store");
+        assert_eq!(short("main([Ljava/lang/String;)V"), "main");
+    }
+}

@@ -1,0 +1,313 @@
+//! What the recorded trace says of a finding's events and units, in words that mean the same in another run: object ids and
+//! the numbers of threads, sites and fields do not.
+
+use anyhow::Result;
+use ravel_analysis::finding::{Candidate, EventRef, Finding, UnitKind, UnitSpan};
+use ravel_schedule::{Goal, Image, Leave, naming};
+use ravel_trace::names::{Names, SiteKind};
+use ravel_trace::{Event, Op, Reader, Source};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::divergence::Shifts;
+
+/// An event of the recorded trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// The path of its thread.
+    pub thread: String,
+    /// The thread's position.
+    pub position: u32,
+    /// What it does.
+    pub op: &'static str,
+    /// Where: class, method and bytecode index.
+    pub site: String,
+    /// The field or element accessed.
+    pub variable: String,
+    /// The same place for people: class, method, file and line.
+    pub place: (String, String, String, u32),
+    /// How deep in the stack it happens, and where the method there was entered.
+    depth: u32,
+    entered: u32,
+    /// Where that method was left; none if it was not.
+    left: Option<u32>,
+    /// How many locks its thread holds then.
+    locks: u32,
+    /// The method entered, if it is the entry of one.
+    pub method: Option<String>,
+}
+
+/// The marks of a trace, by the numbers of the events.
+pub struct Marks {
+    all: FxHashMap<u64, Mark>,
+}
+
+impl Marks {
+    /// Reads a trace once, for these findings.
+    pub fn read(reader: &mut Reader, findings: &[Finding], image: &Image) -> Result<Marks> {
+        let candidates = || findings.iter().flat_map(|finding| &finding.candidates);
+        let units = candidates().flat_map(|candidate| candidate.units.iter().map(|unit| unit.begin.index));
+        let events = candidates().flat_map(|candidate| candidate.events.iter().map(|event| event.index));
+        let wanted: FxHashSet<u64> = events.chain(units).collect();
+        let mut all: FxHashMap<u64, Mark> = FxHashMap::default();
+        // By thread, where the methods on the stack were entered, and the marks inside each.
+        let mut stacks: FxHashMap<u32, Vec<(u32, Vec<u64>)>> = FxHashMap::default();
+        let mut held: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut index = 0;
+        while let Some(event) = reader.next_event()? {
+            let stack = stacks.entry(event.thread.0).or_default();
+            let locks = held.entry(event.thread.0).or_default();
+            match event.op {
+                Op::Enter { .. } => stack.push((event.position, Vec::new())),
+                Op::Exit { .. } => {
+                    for inside in stack.pop().map(|(_, inside)| inside).unwrap_or_default() {
+                        if let Some(mark) = all.get_mut(&inside) {
+                            mark.left = Some(event.position);
+                        }
+                    }
+                }
+                Op::Acquire { .. } | Op::Resume { .. } => *locks += 1,
+                Op::Release { .. } | Op::Wait { .. } => *locks = locks.saturating_sub(1),
+                _ => {}
+            }
+            if wanted.contains(&index) {
+                let names = reader.names();
+                let path = image.thread_names().get(event.thread.index());
+                let mark = Mark {
+                    thread: path.map(|name| name.path.clone()).unwrap_or_default(),
+                    position: event.position,
+                    op: op_name(&event.op),
+                    site: site(&event, names),
+                    variable: variable(&event, names),
+                    place: place(&event, names),
+                    depth: stack.len() as u32,
+                    entered: stack.last().map_or(0, |(position, _)| *position),
+                    left: None,
+                    locks: *locks,
+                    method: match event.op {
+                        Op::Enter { method } => method_name(names, method.index()),
+                        _ => None,
+                    },
+                };
+                all.insert(index, mark);
+                if let Some((_, inside)) = stack.last_mut() {
+                    inside.push(index);
+                }
+            }
+            index += 1;
+        }
+        Ok(Marks { all })
+    }
+
+    /// What is known of an event.
+    pub fn get(&self, index: u64) -> Option<&Mark> {
+        self.all.get(&index)
+    }
+
+    /// Takes the method that makes an access for its unit, where no analysis has said what it belongs to.
+    pub fn add_units(&self, candidate: &mut Candidate) {
+        for (place, event) in candidate.events.iter().enumerate() {
+            let Some(mark) = self.get(event.index).filter(|mark| mark.depth > 0) else {
+                continue;
+            };
+            if candidate.owners.get(place).is_none_or(|owner| owner.is_some()) {
+                continue;
+            }
+            let at = |position: u32| EventRef {
+                position,
+                location: None,
+                lock: None,
+                ..*event
+            };
+            let unit = UnitSpan {
+                thread: event.thread,
+                begin: at(mark.entered),
+                end: mark.left.map(at),
+                kind: UnitKind::Method,
+            };
+            candidate.owners[place] = Some(candidate.units.len());
+            candidate.units.push(unit);
+        }
+    }
+
+    /// Says of a goal's units how their threads run out of them.
+    pub fn add_ends(&self, candidate: &Candidate, goal: &mut Goal) {
+        for (unit, span) in candidate.units.iter().zip(&mut goal.units) {
+            let Some(mark) = self.get(unit.begin.index) else {
+                continue;
+            };
+            span.leave = match unit.kind {
+                UnitKind::Section if mark.op == "acquire" => Some(Leave::Lock(mark.locks)),
+                UnitKind::Section => None,
+                // A unit that was split by a wait begins in the middle of its method.
+                _ if mark.entered == unit.begin.position => Some(Leave::Frame(mark.depth, mark.entered)),
+                _ => None,
+            };
+        }
+    }
+
+    /// How the thread of a candidate's event runs to the end of what the event belongs to: its unit or, if it has none,
+    /// the method that it is in.
+    pub fn end_of(&self, candidate: &Candidate, goal: &Goal, event: usize) -> Option<Leave> {
+        let owner = candidate.owners.get(event).copied().flatten();
+        let unit = owner
+            .and_then(|owner| goal.units.get(owner))
+            .and_then(|span| span.leave);
+        let mark = candidate.events.get(event).and_then(|event| self.get(event.index));
+        unit.or_else(|| {
+            mark.filter(|mark| mark.depth > 0)
+                .map(|mark| Leave::Frame(mark.depth, mark.entered))
+        })
+    }
+
+    /// A candidate's events in another run, in which they may lie elsewhere.
+    pub fn find(
+        &self,
+        candidate: &Candidate,
+        shifts: &Shifts,
+        events: &[Event],
+        names: &Names,
+    ) -> Result<Vec<usize>, String> {
+        let paths = naming::thread_names(names, names.threads.len());
+        let wanted = candidate.events.iter().map(|event| {
+            let mark = self.get(event.index);
+            mark.ok_or_else(|| "an event of the pattern is not in the trace".to_string())
+        });
+        wanted
+            .map(|mark| {
+                let mark = mark?;
+                let position = shifts.position(&mark.thread, mark.position);
+                find_one(mark, position, events, names, &paths)
+            })
+            .collect()
+    }
+
+    /// The cell that each of a candidate's events is of, in another run, where its thread may have taken another path.
+    pub fn cells(&self, candidate: &Candidate, events: &[Event], names: &Names) -> Vec<Option<usize>> {
+        let paths = naming::thread_names(names, names.threads.len());
+        let cell = |index: u64| {
+            let mark = self.get(index)?;
+            let like = |event: &Event| {
+                is_of(mark, event, &paths) && variable(event, names) == mark.variable && event.op.location().is_some()
+            };
+            let exact = |event: &Event| event.position == mark.position && like(event);
+            let near = || {
+                let all = events.iter().enumerate().filter(|(_, event)| like(event));
+                all.min_by_key(|(_, event)| event.position.abs_diff(mark.position))
+                    .map(|(place, _)| place)
+            };
+            events.iter().position(exact).or_else(near)
+        };
+        candidate.events.iter().map(|event| cell(event.index)).collect()
+    }
+}
+
+fn is_of(mark: &Mark, event: &Event, paths: &[naming::ThreadName]) -> bool {
+    paths
+        .get(event.thread.index())
+        .is_some_and(|name| name.path == mark.thread)
+}
+
+fn find_one(
+    mark: &Mark,
+    position: u32,
+    events: &[Event],
+    names: &Names,
+    paths: &[naming::ThreadName],
+) -> Result<usize, String> {
+    let at = |event: &Event| {
+        event.position == position
+            && is_of(mark, event, paths)
+            && op_name(&event.op) == mark.op
+            && variable(event, names) == mark.variable
+    };
+    // A call on a modelled object may change another part of it this time: an entry that is there already, not the size.
+    let class = |variable: &str| variable.rsplit_once('.').map(|(class, _)| class.to_string());
+    let alike = |event: &Event| {
+        event.position == position
+            && is_of(mark, event, paths)
+            && op_name(&event.op) == mark.op
+            && event
+                .op
+                .location()
+                .is_some_and(|location| names.is_synchronizing(location))
+            && class(&variable(event, names)) == class(&mark.variable)
+    };
+    let found = events.iter().position(at).or_else(|| events.iter().position(alike));
+    let found = found.ok_or_else(|| {
+        format!(
+            "thread {} did not {} {} at point {}",
+            mark.thread, mark.op, mark.variable, position
+        )
+    })?;
+    if site(&events[found], names) != mark.site {
+        return Err(format!("point {position} of thread {} was another place", mark.thread));
+    }
+    Ok(found)
+}
+
+/// `read`, `write`, …
+pub fn op_name(op: &Op) -> &'static str {
+    match op {
+        Op::Read { .. } => "read",
+        Op::Write { .. } => "write",
+        Op::Update { .. } => "update",
+        Op::Acquire { .. } => "acquire",
+        Op::Release { .. } => "release",
+        Op::Wait { .. } => "wait",
+        Op::Resume { .. } => "go on after a wait",
+        Op::Notify { .. } => "notify",
+        Op::Fork { .. } => "start a thread",
+        Op::Join { .. } => "join a thread",
+        Op::Enter { .. } => "enter",
+        _ => "do",
+    }
+}
+
+fn method_name(names: &Names, method: usize) -> Option<String> {
+    let method = names.methods.get(method)?;
+    let class = names.classes.get(method.class.index())?;
+    Some(format!("{}.{}{}", class.name, method.name, method.descriptor))
+}
+
+/// Class, method, file and line.
+pub fn place(event: &Event, names: &Names) -> (String, String, String, u32) {
+    let site = names.site(event.site);
+    let method = names.methods.get(site.method.index());
+    let class = method.and_then(|method| names.classes.get(method.class.index()));
+    (
+        class.map_or_else(String::new, |class| class.name.clone()),
+        method.map_or_else(String::new, |method| format!("{}{}", method.name, method.descriptor)),
+        class.map_or_else(String::new, |class| class.file.clone()),
+        site.line,
+    )
+}
+
+/// Class, method and bytecode index.
+pub fn site(event: &Event, names: &Names) -> String {
+    let site = names.site(event.site);
+    let Some(method) = names.methods.get(site.method.index()) else {
+        return String::new();
+    };
+    let class = names
+        .classes
+        .get(method.class.index())
+        .map_or("", |class| class.name.as_str());
+    format!("{class}.{}{} {}", method.name, method.descriptor, site.bci)
+}
+
+/// The field or element type accessed.
+pub fn variable(event: &Event, names: &Names) -> String {
+    let Some(location) = event.op.location() else {
+        return match &names.site(event.site).what {
+            SiteKind::Call(callee) => callee.clone(),
+            _ => String::new(),
+        };
+    };
+    match names.field_of(location) {
+        Some(field) => {
+            let field = names.field(field);
+            format!("{}.{}", names.class(field.class).name, field.name)
+        }
+        None => "an array element".into(),
+    }
+}

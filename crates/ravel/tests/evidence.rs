@@ -1,0 +1,281 @@
+//! How far the subjects get, and how reliably: the whole job on every buggy program, its corrected twin and the benign
+//! shapes, several times on each JDK, as a table in the form of Pecan's Table 2. Part of `make evidence`.
+//!
+//! `EVIDENCE_RUNS` says how often each program is tried (1), `EVIDENCE_ONLY` which ones (names, separated by commas; all),
+//! `EVIDENCE_JOBS` how many at the same time (2), `EVIDENCE_LOG` a file to which every attempt is appended; attempts that it
+//! has already are part of the table. `EVIDENCE_SECONDS` bounds the whole: no attempt is begun after that (none).
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Jdk, comment, compile, ravel, run, sources, tested_jdks};
+use serde_json::{Value, json};
+
+const LIMIT: Duration = Duration::from_secs(300);
+const LADDER: [&str; 5] = ["suspected", "predicted", "witnessed", "confirmed", "harmful"];
+
+/// A program and what is stated of it.
+#[derive(Clone, Debug)]
+struct Subject {
+    name: String,
+    folder: &'static str,
+    /// Rules, variables and evidence; none if nothing may be shown.
+    stated: Option<(String, String, String)>,
+}
+
+fn subjects() -> Vec<Subject> {
+    let mut all = Vec::new();
+    for folder in ["bugs", "benign"] {
+        for path in sources(folder) {
+            let text = std::fs::read_to_string(&path).expect("a subject can be read");
+            let value = |key: &str| {
+                let lines = comment(&text, "bug").unwrap_or_default();
+                let found = lines.iter().find_map(|line| line.strip_prefix(key));
+                found.unwrap_or_default().trim().to_string()
+            };
+            all.push(Subject {
+                name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                folder,
+                stated: text
+                    .starts_with("/* bug:")
+                    .then(|| (value("rule"), value("variable"), value("evidence"))),
+            });
+        }
+    }
+    all
+}
+
+/// Whether a report has what is stated of a subject.
+fn is_reached(subject: &Subject, code: Option<i32>, report: &Value) -> bool {
+    let findings = report["findings"].as_array().cloned().unwrap_or_default();
+    let mut shown = findings.iter().filter(|finding| finding["shown"] == true);
+    let Some((rules, variables, evidence)) = &subject.stated else {
+        return code == Some(0) && shown.next().is_none();
+    };
+    let rank = |word: &str| LADDER.iter().position(|known| *known == word);
+    code == Some(1)
+        && shown.any(|finding| {
+            let rule = finding["rule"].as_str().unwrap_or_default();
+            let named = finding["variables"].as_array().cloned().unwrap_or_default();
+            rules.split('|').any(|wanted| wanted.trim() == rule)
+                && rank(finding["evidence"].as_str().unwrap_or_default()) >= rank(evidence)
+                && variables.split('|').any(|wanted| {
+                    named
+                        .iter()
+                        .any(|name| is_variable(name.as_str().unwrap_or_default(), wanted.trim()))
+                })
+        })
+}
+
+/// Whether a field is meant by `Class.field`, `Class.*`, `Class` or `Type[]`.
+fn is_variable(name: &str, wanted: &str) -> bool {
+    let name = format!(".{}.", name.replace(['$', ' '], "."));
+    let wanted = wanted.trim_end_matches(".*");
+    name.contains(&format!(".{wanted}."))
+}
+
+fn attempt(jdk: &Jdk, classes: &Path, subject: &Subject, dir: &Path, number: usize) -> Value {
+    let report = dir.join(format!("{number}.json"));
+    let trace = dir.join(format!("{number}.ravel"));
+    let start = Instant::now();
+    let output = run(
+        ravel()
+            .args(["run", "--budget", "120", "--run-limit", "20", "-o"])
+            .arg(&trace)
+            .arg("--out")
+            .arg(format!("json={}", report.display()))
+            .arg("--")
+            .arg(jdk.tool("java"))
+            .arg("-cp")
+            .arg(classes)
+            .arg(&subject.name),
+        LIMIT,
+    );
+    let text = std::fs::read_to_string(&report).unwrap_or_default();
+    let read: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+    let findings = read["findings"].as_array().cloned().unwrap_or_default();
+    let at_least = |word: &str| {
+        let wanted = LADDER.iter().position(|known| *known == word);
+        let reached = |finding: &&Value| LADDER.iter().position(|known| finding["evidence"] == *known) >= wanted;
+        findings.iter().filter(reached).count()
+    };
+    let failed: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding["evidence"] != "harmful" && finding["evidence"] != "suspected")
+        .filter_map(|finding| {
+            let limit = finding["limit"].as_str()?;
+            Some(format!("{}: {limit}", finding["rule"].as_str().unwrap_or_default()))
+        })
+        .collect();
+    let _ = std::fs::remove_file(&report);
+    let _ = std::fs::remove_file(&trace);
+    let best = findings
+        .iter()
+        .filter(|finding| finding["shown"] == true)
+        .find_map(|finding| finding["outcome"]["message"].as_str());
+    json!({
+        "subject": subject.name,
+        "jdk": jdk.release,
+        "reached": is_reached(subject, output.status.code(), &read),
+        "exit": output.status.code(),
+        "predicted": at_least("predicted"),
+        "witnessed": at_least("witnessed"),
+        "confirmed": at_least("confirmed"),
+        "harmful": at_least("harmful"),
+        "shown": findings.iter().filter(|finding| finding["shown"] == true).count(),
+        "outcome": best,
+        "failed": failed,
+        "times": read["summary"]["times"],
+        "seconds": start.elapsed().as_secs_f64(),
+    })
+}
+
+fn number(name: &str) -> Option<usize> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn known(log: Option<&Path>) -> Vec<Value> {
+    let text = log
+        .and_then(|path| std::fs::read_to_string(path).ok())
+        .unwrap_or_default();
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+#[test]
+#[ignore = "minutes to hours: part of make evidence"]
+fn every_subject_reaches_its_evidence() {
+    let runs = number("EVIDENCE_RUNS").unwrap_or(1);
+    let jobs = number("EVIDENCE_JOBS").unwrap_or(2);
+    let seconds = number("EVIDENCE_SECONDS").map(|seconds| Duration::from_secs(seconds as u64));
+    let only: Option<Vec<String>> = std::env::var("EVIDENCE_ONLY")
+        .ok()
+        .map(|names| names.split(',').map(str::to_string).collect());
+    let log: Option<PathBuf> = std::env::var_os("EVIDENCE_LOG").map(PathBuf::from);
+    let mut attempts = known(log.as_deref());
+    let subjects: Vec<Subject> = subjects()
+        .into_iter()
+        .filter(|subject| only.as_ref().is_none_or(|only| only.contains(&subject.name)))
+        .collect();
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let jdks = tested_jdks();
+    let mut queue: Vec<(Jdk, PathBuf, Subject)> = Vec::new();
+    for jdk in &jdks {
+        for folder in ["bugs", "benign"] {
+            compile(jdk, folder, 17, &dir.path().join(format!("{folder}-{}", jdk.release)));
+        }
+    }
+    for round in 0..runs {
+        for jdk in &jdks {
+            for subject in &subjects {
+                let same = |attempt: &&Value| attempt["subject"] == subject.name && attempt["jdk"] == jdk.release;
+                if attempts.iter().filter(same).count() <= round {
+                    let classes = dir.path().join(format!("{}-{}", subject.folder, jdk.release));
+                    queue.push((jdk.clone(), classes, subject.clone()));
+                }
+            }
+        }
+    }
+    let (start, next) = (Instant::now(), AtomicUsize::new(0));
+    let new: Mutex<Vec<Value>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while seconds.is_none_or(|seconds| start.elapsed() < seconds) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((jdk, classes, subject)) = queue.get(number) else {
+                        break;
+                    };
+                    let result = attempt(jdk, classes, subject, dir.path(), number);
+                    if let Some(log) = &log {
+                        let file = std::fs::OpenOptions::new().append(true).create(true).open(log);
+                        let _ = file.and_then(|mut file| writeln!(file, "{result}"));
+                    }
+                    new.lock().expect("nobody panics with it").push(result);
+                }
+            });
+        }
+    });
+    attempts.extend(new.into_inner().expect("nobody panics with it"));
+    let poor = table(&subjects, &attempts);
+    assert!(poor.is_empty(), "reached too seldom: {poor:?}");
+}
+
+/// Prints the table; names of the subjects that reached what is stated in fewer than 19 of 20 attempts.
+fn table(subjects: &[Subject], attempts: &[Value]) -> Vec<String> {
+    let mut rows: BTreeMap<(bool, &str, u64), Vec<&Value>> = BTreeMap::new();
+    for subject in subjects {
+        for attempt in attempts.iter().filter(|attempt| attempt["subject"] == subject.name) {
+            let jdk = attempt["jdk"].as_u64().unwrap_or(0);
+            rows.entry((subject.stated.is_none(), &subject.name, jdk))
+                .or_default()
+                .push(attempt);
+        }
+    }
+    println!(
+        "| subject | JDK | reached | predicted | witnessed | confirmed | harmful | shown | search ms | schedule ms | replay ms | runs | outcome, or what did not get further |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    let mut poor = Vec::new();
+    let mut totals: BTreeMap<(bool, u64), [usize; 4]> = BTreeMap::new();
+    for ((silent, name, jdk), row) in &rows {
+        let reached = row.iter().filter(|attempt| attempt["reached"] == true).count();
+        let mean = |of: &dyn Fn(&Value) -> f64| row.iter().map(|attempt| of(attempt)).sum::<f64>() / row.len() as f64;
+        let count =
+            |key: &str| format!("{:.1}", mean(&|attempt| attempt[key].as_f64().unwrap_or(0.0))).replace(".0", "");
+        let time = |key: &str| format!("{:.0}", mean(&|attempt| attempt["times"][key].as_f64().unwrap_or(0.0)));
+        let missed = row.iter().find(|attempt| attempt["reached"] != true);
+        let words = match (missed, silent) {
+            (Some(missed), _) => format!(
+                "**missed:** exit {}, {} shown; {}",
+                missed["exit"],
+                missed["shown"],
+                missed["failed"].as_array().map_or(String::new(), |all| {
+                    let words: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
+                    words.join("; ")
+                })
+            ),
+            (None, true) => String::new(),
+            (None, false) => row[0]["outcome"].as_str().unwrap_or_default().to_string(),
+        };
+        println!(
+            "| {name} | {jdk} | {reached}/{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            row.len(),
+            count("predicted"),
+            count("witnessed"),
+            count("confirmed"),
+            count("harmful"),
+            count("shown"),
+            time("search"),
+            time("schedule"),
+            time("replay"),
+            time("runs"),
+            words.replace(['\n', '|'], " ")
+        );
+        if reached * 20 < row.len() * 19 {
+            poor.push(format!("{name} on {jdk}"));
+        }
+        let total = totals.entry((*silent, *jdk)).or_default();
+        *total = [
+            total[0] + 1,
+            total[1] + usize::from(reached * 20 >= row.len() * 19),
+            total[2] + row.len(),
+            total[3] + reached,
+        ];
+    }
+    println!();
+    for ((silent, jdk), [programs, reliable, attempts, reached]) in &totals {
+        let what = if *silent { "silent programs" } else { "bugs" };
+        println!(
+            "JDK {jdk}, {what}: {reliable} of {programs} as stated in 19 of 20 attempts or more; {reached} of {attempts} attempts"
+        );
+    }
+    poor
+}
