@@ -142,7 +142,7 @@ fn results(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Seri
         .iter()
         .map(|pair| together.iter().filter_map(|s| in_order(pair, &s.label)).collect())
         .collect();
-    if together.len() < 2 || possible.iter().any(|other| *other == together) {
+    if together.len() < 2 || possible.contains(&together) {
         return None;
     }
     let words: BTreeSet<String> = possible.iter().map(|values| tuple(values)).collect();
