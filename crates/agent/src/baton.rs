@@ -586,14 +586,14 @@ mod tests {
         let mut main = block(0, 2);
         baton.add(&raw const *main, 0, "main".into());
         // Two frames, the second entered at position 1.
-        let mut stack = vec![0u32; 2 * FRAME / 4];
+        let mut stack = [0u32; 2 * FRAME / 4];
         stack[FRAME / 4 + 2] = 1;
         main.bottom = stack.as_ptr() as u64;
         main.top = main.bottom + 2 * FRAME as u64;
         baton.pass(&mut main);
         assert_eq!(main.gate, 3);
         // Another method at the same depth.
-        stack[FRAME / 4 + 2] = 3;
+        std::hint::black_box(&mut stack)[FRAME / 4 + 2] = 3;
         main.position = 3;
         baton.pass(&mut main);
         assert_eq!(main.gate, 5);
