@@ -120,6 +120,7 @@ mod tests {
             units: Vec::new(),
             steps,
             outcome: None,
+            limit: None,
             schedule: Vec::new(),
             replay: String::new(),
             message: String::new(),
