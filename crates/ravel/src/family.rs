@@ -238,10 +238,10 @@ fn process(id: u32) -> Option<Process> {
 }
 
 fn has_mark(id: u32, mark: &str) -> bool {
-    let Ok(environment) = fs::read(format!("/proc/{id}/environ")) else {
-        return false;
-    };
-    environment.windows(mark.len()).any(|window| window == mark.as_bytes())
+    ["cmdline", "environ"].iter().any(|file| {
+        fs::read(format!("/proc/{id}/{file}"))
+            .is_ok_and(|words| words.windows(mark.len()).any(|window| window == mark.as_bytes()))
+    })
 }
 
 #[cfg(test)]
@@ -291,6 +291,24 @@ mod tests {
         assert!(family.members(false).len() >= 2);
         family.end_rest();
         assert_eq!(family.members(false), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn a_member_that_has_its_mark_as_an_argument_is_found() {
+        let mark = format!("argument-{}", std::process::id());
+        let mut child = Command::new("sh")
+            .args(["-c", "sleep 600; true", &mark])
+            .spawn()
+            .expect("a shell");
+        let family = Family {
+            number: 0,
+            root: 0,
+            group: false,
+            mark,
+        };
+        family.end();
+        assert!(!child.wait().expect("it was killed").success());
+        assert_eq!(family.members(true), Vec::<u32>::new());
     }
 
     #[test]

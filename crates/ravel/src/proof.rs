@@ -478,7 +478,7 @@ impl Prover<'_> {
             None => why,
         };
         let Some((events, names)) = &run.trace else {
-            return Err("the run left no trace".into());
+            return Err(format!("the run left no trace: {}", failure(run)));
         };
         // Turns after the pattern may be cut short by the program's end.
         let found = match self.marks.find(candidate, shifts, events, names) {

@@ -205,7 +205,7 @@ fn of_the_jvms_of_a_script_the_recorded_one_is_forced() {
         let [finding] = harmful(dir).try_into().map_err(|all| format!("{all:?}"))?;
         let message = finding["outcome"]["message"].as_str().unwrap_or_default();
         check(message.contains("was 7; every serial order gives 14"), message)?;
-        let again = run(&mut replay(&finding), LIMIT);
+        let again = run(replay(&finding).current_dir(dir), LIMIT);
         check(again.status.code() == Some(1), words(&again))
     });
 }
