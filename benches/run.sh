@@ -69,5 +69,8 @@ if [ -z "${NO_READING:-}" ]; then
     echo '```'
     cargo run --release -q -p ravel-analysis --example analysis_throughput -- --events "${ANALYSIS_EVENTS:-20000000}"
     echo '```'
+    echo "Scan (more and more modules of the JDK):"
+    echo
+    cargo run --release -q -p ravel-scan --example scaling -- "${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")}"
 fi
 exit $status

@@ -524,10 +524,13 @@ pub fn find(class: &str, method: &str, descriptor: &str, is_static: bool) -> Opt
         let (_, effect) = ATOMIC_METHODS.iter().find(|(prefix, _)| method.starts_with(prefix))?;
         let holder = descriptor.starts_with("(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;")
             && kind.1 != "FieldStaticReadWrite";
+        // Of an array or a buffer the index says which part.
+        let indexed = descriptor.starts_with("(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;I")
+            && matches!(kind.1, "Array" | "ArrayHandle" | "ByteBufferHandle");
         return Some(Found {
             object: if holder { Of::Local(1) } else { Of::Local(0) },
-            argument: Of::Local(0),
-            ..plain(entry_effect(*effect), "handle")
+            argument: if indexed { Of::Index(2) } else { Of::Local(0) },
+            ..plain(entry_effect(*effect), if indexed { "element" } else { "handle" })
         });
     }
     None
@@ -616,5 +619,20 @@ mod tests {
             (found.effect, found.object, found.argument),
             (MapReplaceIf, Of::Local(1), Of::Local(0))
         );
+    }
+
+    #[test]
+    fn a_handle_of_arrays_names_the_element() {
+        for class in ["VarHandleInts$Array", "VarHandleByteArrayAsLongs$ArrayHandle"] {
+            let class = format!("java/lang/invoke/{class}");
+            let found = find(
+                &class,
+                "getVolatile",
+                "(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;I)J",
+                true,
+            );
+            let places = found.map(|found| (found.object, found.argument));
+            assert_eq!(places, Some((Of::Local(1), Of::Index(2))));
+        }
     }
 }
