@@ -25,7 +25,7 @@ status=0
 
 release_of() { sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release" 2>/dev/null; }
 homes=$(for home in ${JAVA_HOME:-} /usr/lib/jvm/* /opt/java/* /opt/jdks/*; do
-    [ -x "$home/bin/javac" ] && release=$(release_of "$home") && [ "${release:-0}" -ge 17 ] && echo "$release $(realpath "$home")"
+    [ -x "$home/bin/javac" ] && release=$(release_of "$home") && [ "${release:-0}" -ge 17 ] && echo "$release $(realpath "$home")" || :
 done | sort -n | uniq)
 [ -n "$homes" ] || { echo "no JDK 17 or later found: set JAVA_HOME, or apt-get install openjdk-17-jdk-headless" >&2; exit 2; }
 oldest=$(head -1 <<<"$homes"); newest=$(tail -1 <<<"$homes")
@@ -36,7 +36,8 @@ echo "$(date -u +%F), $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GB", $2 / 
 echo
 echo "| program | JDK | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | MB | bytes/event | classes | failed | same output |"
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
-while read -r release home; do
+# Recorded programs are given the standard input, so the list of JDKs comes another way.
+while read -r release home <&3; do
     for program in H2 Derby Lucene Jetty; do
         if ! measure 1 "$home/bin/java" -cp 'realworld/target/drivers-1.jar:realworld/target/dependency/*' "realworld.${program}Driver"; then
             echo "| $program | $release | | | | | | | | | | **no** |"
@@ -50,13 +51,13 @@ while read -r release home; do
                 n, j, w, c, wr, cr, wr / w, cr / c, e, b / 1e6, (e ? b / e : 0), k, f }'
         [ "$failed" = 0 ] || status=1
     done
-done <<<"$jdks"
+done 3<<<"$jdks"
 
 echo
 echo "| JUnit project | JDK | tests plain | tests recorded | traces |"
 echo "|---|---|---|---|---|"
 cp -r realworld/junit-project "$work/junit"
-while read -r release home; do
+while read -r release home <&3; do
     tests() { grep -a 'Tests run:.*Failures' "$1" | tail -1 | sed 's/.*\(Tests run:.*Skipped: [0-9]*\).*/\1/'; }
     (cd "$work/junit" && JAVA_HOME=$home mvn -B test >"$work/junit.plain" 2>&1) || status=1
     rm -f "$work"/junit-*.ravel
@@ -65,19 +66,19 @@ while read -r release home; do
     [ -n "$before" ] && [ "$before" = "$after" ] || status=1
     for trace in "$work"/junit-*.ravel; do "$ravel" trace info "$trace" >/dev/null || status=1; done
     echo "| \`mvn test\` | $release | $before | $after | $(ls "$work"/junit-*.ravel | wc -l) |"
-done <<<"$jdks"
+done 3<<<"$jdks"
 
 echo
 echo "| JUnit project | JDK | exit code | harmful |"
 echo "|---|---|---|---|"
-while read -r release home; do
+while read -r release home <&3; do
     code=0
     (cd "$work/junit" && JAVA_HOME=$home "$ravel" run --budget 300 --run-limit 60 -o "$work/run.ravel" --out "json=$work/run.json" \
         -- mvn -B test >"$work/junit.run" 2>&1) || code=$?
     harmful=$(grep -c '"evidence": *"harmful"' "$work/run.json" || true)
     [ "$code" = 1 ] && [ "$harmful" -ge 1 ] || status=1
     echo "| \`ravel run -- mvn test\` | $release | $code | $harmful |"
-done <<<"$jdks"
+done 3<<<"$jdks"
 
 if [ -z "${SKIP_JDK:-}" ]; then
     echo
