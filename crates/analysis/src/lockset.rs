@@ -158,14 +158,7 @@ impl Analysis for Lockset {
         let key = self.key(access);
         // While a location is shared, a repetition under no fewer locks shrinks nothing.
         if self.granularity == Granularity::Field && self.shared.get(key).is_some_and(|shared| *shared) {
-            let seen = Seen {
-                location: access.location,
-                thread: access.thread(),
-                kind: access.point.kind,
-                site: access.point.site,
-                locks: access.point.locks,
-                epoch: access.epoch,
-            };
+            let seen = Seen::of(access);
             if self.repeats.is_repeated(&seen, &view.locksets) {
                 return;
             }

@@ -5,6 +5,7 @@
 //! larger set of locks lets through, a smaller one does. Nearly all accesses are. Per location 24 bytes are kept, so that
 //! those of thousands of locations stay in the cache; what does not fit there is looked at more closely by whoever asks.
 
+use crate::engine::Access;
 use crate::locks::{LockTable, LocksetId};
 use crate::raw::StepKind;
 use ravel_trace::{LocationId, SiteId, ThreadId};
@@ -41,6 +42,20 @@ pub struct Seen {
     pub locks: LocksetId,
     /// How many edges the hard order has had so far.
     pub epoch: u32,
+}
+
+impl Seen {
+    /// Everything of an access that can matter.
+    pub fn of(access: &Access) -> Seen {
+        Seen {
+            location: access.location,
+            thread: access.thread(),
+            kind: access.point.kind,
+            site: access.point.site,
+            locks: access.point.locks,
+            epoch: access.epoch,
+        }
+    }
 }
 
 impl Repeats {

@@ -165,14 +165,7 @@ impl Analysis for Predicted {
             return;
         }
         let index = access.location.index();
-        let seen = Seen {
-            location: access.location,
-            thread: access.thread(),
-            kind: access.point.kind,
-            site: access.point.site,
-            locks: access.point.locks,
-            epoch: access.epoch,
-        };
+        let seen = Seen::of(access);
         // Every write counts until it is known that not all write the same.
         let settled = !access.writes() || self.differ.get(index).is_some_and(|differ| *differ);
         if self.repeats.is_repeated(&seen, &view.locksets) && settled {

@@ -488,6 +488,18 @@ impl<'w> Points<'w> {
         node == self.bases[site.method.0 as usize] + NONE
     }
 
+    /// Code outside the world gets the arguments and may answer with whatever it has seen.
+    fn open(&mut self, site: &CallSite) {
+        for arg in &site.args {
+            if !self.is_nothing(site, *arg) {
+                self.edge(*arg, OUT);
+            }
+        }
+        if !self.is_nothing(site, site.result) {
+            self.edge(OUT, site.result);
+        }
+    }
+
     /// Binds what can be bound without knowing the receiver.
     fn call(&mut self, at: u32) {
         let site = self.sites[at as usize].clone();
@@ -567,18 +579,7 @@ impl<'w> Points<'w> {
             None => is_tame(class, selector) || is_inert(class),
         };
         if !tame {
-            for arg in site
-                .args
-                .iter()
-                .filter(|arg| !self.is_nothing(&site, **arg))
-                .copied()
-                .collect::<Vec<_>>()
-            {
-                self.edge(arg, OUT);
-            }
-            if !self.is_nothing(&site, site.result) {
-                self.edge(OUT, site.result);
-            }
+            self.open(&site);
             return;
         }
         let object = match receiver {
@@ -931,18 +932,7 @@ impl<'w> Points<'w> {
             if unknown && !resolved && self.known.insert((at as u32, u32::MAX)) {
                 let site = site.clone();
                 self.calls_outside.insert((site.method, site.call));
-                for arg in site
-                    .args
-                    .iter()
-                    .filter(|arg| !self.is_nothing(&site, **arg))
-                    .copied()
-                    .collect::<Vec<_>>()
-                {
-                    self.edge(arg, OUT);
-                }
-                if !self.is_nothing(&site, site.result) {
-                    self.edge(OUT, site.result);
-                }
+                self.open(&site);
                 changed = true;
             }
         }
