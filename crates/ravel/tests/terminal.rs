@@ -60,7 +60,8 @@ impl Terminal {
     fn start(words: &[String], directory: &Path) -> Terminal {
         let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         let mut child = Command::new("script")
-            .args(["-qec", &quoted.join(" "), "/dev/null"])
+            // The shell `script` starts takes itself out of the way: some die of the Ctrl-C that Ravel outlives.
+            .args(["-qec", &format!("exec {}", quoted.join(" ")), "/dev/null"])
             .current_dir(directory)
             .env("TERM", "xterm")
             .env_remove("NO_COLOR")
