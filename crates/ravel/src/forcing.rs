@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use ravel_agent::options::Options;
 use ravel_agent::{DEADLOCK, HANG, RETURNED};
-use ravel_schedule::Schedule;
+use ravel_schedule::{Schedule, Segment};
 use ravel_trace::names::Names;
 use ravel_trace::{Event, Op, ReadOptions, Reader, Source, StandardInput};
 
@@ -165,20 +165,12 @@ impl Program {
         let scratch = self.scratch.path().join(format!("run-{number}"));
         fs::create_dir(&scratch).context("a temporary directory")?;
         let place = |name: &str| scratch.join(name);
-        let (turns, trace, status, output) = (place("turns"), place("trace"), place("status"), place("output"));
-        let lines: Vec<String> = schedule
-            .segments
-            .iter()
-            .map(|segment| {
-                let leave = segment.leave.map(|leave| format!(" {leave}")).unwrap_or_default();
-                format!("{} {}{leave}\n", schedule.thread(segment).path, segment.until)
-            })
-            .collect();
-        fs::write(&turns, lines.concat()).context("the schedule")?;
+        let (list, trace, status, output) = (place("turns"), place("trace"), place("status"), place("output"));
+        fs::write(&list, turns(schedule)).context("the schedule")?;
         let options = Options {
             out: trace.clone(),
             status: Some(status.clone()),
-            schedule: Some(turns),
+            schedule: Some(list),
             command: self.command.clone(),
             roll: self.jvm.as_ref().map(|_| place("roll")),
             only: self.jvm.clone(),
@@ -254,6 +246,15 @@ impl Program {
             }
         )
     }
+}
+
+/// A schedule as the agent reads it: a line a turn.
+pub fn turns(schedule: &Schedule) -> String {
+    let line = |segment: &Segment| {
+        let leave = segment.leave.map(|leave| format!(" {leave}")).unwrap_or_default();
+        format!("{} {}{leave}\n", schedule.thread(segment).path, segment.until)
+    };
+    schedule.segments.iter().map(line).collect()
 }
 
 /// What the program wrote: the JVM's words about the agent's options differ in every run.

@@ -4,12 +4,14 @@
 //! `EVIDENCE_RUNS` says how often each program is tried (1), `EVIDENCE_ONLY` which ones (names, separated by commas; all),
 //! `EVIDENCE_JOBS` how many at the same time (2), `EVIDENCE_LOG` a file to which every attempt is appended; attempts that it
 //! has already are part of the table. `EVIDENCE_SECONDS` bounds the whole: no attempt is begun after that (none).
+//! `EVIDENCE_RAVEL` names the binary to try (the one under test), so that it can be built anew meanwhile.
 
 mod common;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -84,8 +86,9 @@ fn attempt(jdk: &Jdk, classes: &Path, subject: &Subject, dir: &Path, number: usi
     let report = dir.join(format!("{number}.json"));
     let trace = dir.join(format!("{number}.ravel"));
     let start = Instant::now();
+    let mut ravel = std::env::var_os("EVIDENCE_RAVEL").map_or_else(ravel, Command::new);
     let output = run(
-        ravel()
+        ravel
             .args(["run", "--budget", "120", "--run-limit", "20", "-o"])
             .arg(&trace)
             .arg("--out")

@@ -70,9 +70,17 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The first recorded event that a run does not have where it was, in words; none if all are there as far as the schedule
-/// goes.
-pub fn first(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<String> {
+/// The first recorded event that a run does not have where it was.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// Where, what was expected, what was seen, and why that may be.
+    pub words: String,
+    /// Whether its thread had read something else than when it was recorded: the new order did that.
+    pub by_order: bool,
+}
+
+/// Where a run left the recorded path; none if all events are where they were as far as the schedule goes.
+pub fn first(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<Divergence> {
     let (events, names) = run.trace.as_ref()?;
     let index = Index::of(events, names);
     let ends = ends(schedule);
@@ -94,7 +102,10 @@ pub fn first(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<String> 
         }
         let recorded = reader.names();
         let Some(thread) = index.thread(&name.path) else {
-            return Some(format!("thread {} was not started", name.name));
+            return Some(Divergence {
+                words: format!("thread {} was not started", name.name),
+                by_order: false,
+            });
         };
         let there = index.by_position.get(&(thread, event.position));
         let there = there.map_or(&[][..], Vec::as_slice);
@@ -125,15 +136,17 @@ pub fn first(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<String> 
                             format!("{} at point {}", words(other, names), other.position)
                         }),
                 };
-                let why = other_value.get(&name.path).cloned().unwrap_or_else(|| {
-                    "input, time, random numbers or the order of a hash table may differ".to_string()
+                let other = other_value.get(&name.path).map(String::as_str);
+                let why = other.unwrap_or("input, time, random numbers or the order of a hash table may differ");
+                return Some(Divergence {
+                    words: format!(
+                        "thread {} at point {}: expected {}, saw {seen}; {why}",
+                        name.name,
+                        event.position,
+                        words(&event, recorded)
+                    ),
+                    by_order: other.is_some(),
                 });
-                return Some(format!(
-                    "thread {} at point {}: expected {}, saw {seen}; {why}",
-                    name.name,
-                    event.position,
-                    words(&event, recorded)
-                ));
             }
         }
     }

@@ -5,6 +5,7 @@
 //! the bug have it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ravel_agent::RETURNED;
 use ravel_analysis::finding::{Candidate, Outcome};
@@ -15,16 +16,31 @@ use ravel_trace::{Event, Op, Value};
 use super::marks::{Marks, variable};
 use crate::forcing::Forced;
 
-/// Runs of the units one after the other: each order twice.
-pub type Serial = [Forced; 2];
+/// Runs of the units one after the other, in one order.
+pub type Serial = Vec<Arc<Forced>>;
 
-/// What all of `runs` did and no serial run does.
-pub fn harm(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+/// How a run ended that no serial order ends like.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Harm {
+    /// In words.
+    pub outcome: Outcome,
+    /// Whether several serial runs ended alike in this respect, so that nothing but the bug makes runs differ in it.
+    pub steady: bool,
+}
+
+/// What all of `runs` did and no serial run does. With more runs of an order there may be less of it, never more.
+pub fn harm(marks: &Marks, candidate: &Candidate, runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
     exceptions(runs, serial)
         .or_else(|| hang(runs, serial))
         .or_else(|| exit_code(runs, serial))
         .or_else(|| results(marks, candidate, runs, serial))
         .or_else(|| outputs(runs, serial))
+}
+
+/// Whether there are several serial runs, and all are alike in some respect.
+fn alike<T: PartialEq>(serial: &[Serial], of: impl Fn(&Forced) -> T) -> bool {
+    let all: Vec<T> = serial.iter().flatten().map(|run| of(run)).collect();
+    all.len() > 1 && all.iter().all(|one| *one == all[0])
 }
 
 fn outcome(kind: &str, message: String) -> Outcome {
@@ -35,42 +51,53 @@ fn outcome(kind: &str, message: String) -> Outcome {
     }
 }
 
-fn exceptions(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+fn exceptions(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
     let class = |text: &str| text.split(':').next().unwrap_or_default().to_string();
     runs[0].exceptions().into_iter().find_map(|(thread, exception)| {
-        let seen = |run: &Forced| {
+        let seen = |run: &Arc<Forced>| {
             run.exceptions()
                 .iter()
                 .any(|(_, other)| class(other) == class(&exception))
         };
-        (runs.iter().all(seen) && !serial.iter().flatten().any(seen)).then_some(Outcome {
+        let outcome = Outcome {
             kind: "exception".into(),
             thread: Some(thread),
-            message: exception,
+            message: exception.clone(),
+        };
+        (runs.iter().all(seen) && !serial.iter().flatten().any(seen)).then(|| Harm {
+            outcome,
+            steady: alike(serial, |run| run.exceptions().len()),
         })
     })
 }
 
-fn hang(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
-    if !runs.iter().all(Forced::hung) || serial.iter().flatten().any(Forced::hung) {
+fn hang(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
+    let hung = |run: &Arc<Forced>| run.hung();
+    if !runs.iter().all(hung) || serial.iter().flatten().any(hung) {
         return None;
     }
     let message = match runs[0].waiting() {
         Some(threads) => format!("{threads} wait, and nobody is left to wake them; every serial order ends"),
         None => "the program did not end; every serial order does".to_string(),
     };
-    Some(outcome("hang", message))
+    Some(Harm {
+        outcome: outcome("hang", message),
+        steady: alike(serial, |run| run.status.code()),
+    })
 }
 
-fn exit_code(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+fn exit_code(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
     let code = runs[0].status.code()?;
-    let same = |run: &Forced| run.status.code() == Some(code);
-    let ended = |run: &Forced| !run.hung() && run.deadlock().is_none();
+    let same = |run: &Arc<Forced>| run.status.code() == Some(code);
+    let ended = |run: &Arc<Forced>| !run.hung() && run.deadlock().is_none();
     let all = || runs.iter().chain(serial.iter().flatten());
     if !all().all(ended) || !runs.iter().all(same) || serial.iter().flatten().any(same) {
         return None;
     }
-    Some(outcome("exit", format!("the program ended with exit code {code}")))
+    Some(Harm {
+        outcome: outcome("exit", format!("the program ended with exit code {code}")),
+        steady: alike(serial, |run| run.status.code()),
+    })
 }
 
 /// Something that a run came to, and what to call it.
@@ -99,11 +126,11 @@ impl Seen {
 }
 
 /// Final values and return values.
-fn results(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
+fn results(marks: &Marks, candidate: &Candidate, runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
     let forced: Vec<Vec<Seen>> = runs.iter().map(|run| seen(marks, candidate, run)).collect();
-    let orders: Vec<[Vec<Seen>; 2]> = serial
+    let orders: Vec<Vec<Vec<Seen>>> = serial
         .iter()
-        .map(|pair| [seen(marks, candidate, &pair[0]), seen(marks, candidate, &pair[1])])
+        .map(|order| order.iter().map(|run| seen(marks, candidate, run)).collect())
         .collect();
     // By label, because a run that took another path lacks some.
     let steady: Vec<&Seen> = forced[0]
@@ -112,15 +139,15 @@ fn results(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Seri
             let value = |all: &Vec<Seen>| all.iter().find(|s| s.label == one.label).map(|s| s.value);
             one.value != Value::Unknown
                 && forced.iter().all(|all| value(all) == Some(one.value))
-                && orders.iter().all(|pair| {
-                    let (first, second) = (value(&pair[0]), value(&pair[1]));
-                    first == second && first.is_some_and(|v| v != Value::Unknown)
+                && orders.iter().all(|order| {
+                    let first = value(&order[0]);
+                    first.is_some_and(|v| v != Value::Unknown) && order.iter().all(|run| value(run) == first)
                 })
         })
         .collect();
-    let in_order = |pair: &[Vec<Seen>; 2], label: &str| pair[0].iter().find(|s| s.label == label).cloned();
+    let in_order = |order: &[Vec<Seen>], label: &str| order[0].iter().find(|s| s.label == label).cloned();
     for one in &steady {
-        let possible: Vec<Seen> = orders.iter().filter_map(|pair| in_order(pair, &one.label)).collect();
+        let possible: Vec<Seen> = orders.iter().filter_map(|order| in_order(order, &one.label)).collect();
         if possible.iter().all(|other| other.value != one.value) {
             let words: BTreeSet<String> = possible.iter().map(Seen::shown).collect();
             let words: Vec<String> = words.into_iter().collect();
@@ -130,7 +157,10 @@ fn results(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Seri
                 one.shown(),
                 words.join(" or ")
             );
-            return Some(outcome(one.kind, message));
+            return Some(Harm {
+                outcome: outcome(one.kind, message),
+                steady: possible.len() > 1 && possible.iter().all(|other| other.value == possible[0].value),
+            });
         }
     }
     let tuple = |values: &[Seen]| -> String {
@@ -140,7 +170,7 @@ fn results(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Seri
     let together: Vec<Seen> = steady.iter().map(|s| (*s).clone()).collect();
     let possible: Vec<Vec<Seen>> = orders
         .iter()
-        .map(|pair| together.iter().filter_map(|s| in_order(pair, &s.label)).collect())
+        .map(|order| together.iter().filter_map(|s| in_order(order, &s.label)).collect())
         .collect();
     if together.len() < 2 || possible.contains(&together) {
         return None;
@@ -148,7 +178,10 @@ fn results(marks: &Marks, candidate: &Candidate, runs: &[Forced], serial: &[Seri
     let words: BTreeSet<String> = possible.iter().map(|values| tuple(values)).collect();
     let words: Vec<String> = words.into_iter().collect();
     let message = format!("{}; a serial order gives {}", tuple(&together), words.join(", or "));
-    Some(outcome(together[0].kind, message))
+    Some(Harm {
+        outcome: outcome(together[0].kind, message),
+        steady: false,
+    })
 }
 
 fn seen(marks: &Marks, candidate: &Candidate, run: &Forced) -> Vec<Seen> {
@@ -252,10 +285,12 @@ fn last_value(events: &[Event], names: &Names, index: usize) -> Value {
 }
 
 /// Output that no serial run writes, if output is the same whenever the same schedule is forced.
-fn outputs(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
-    let steady = serial.iter().all(|pair| pair[0].output == pair[1].output)
+fn outputs(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
+    let steady = serial
+        .iter()
+        .all(|order| order.iter().all(|run| run.output == order[0].output))
         && runs.iter().all(|run| run.output == runs[0].output)
-        && !runs.iter().chain(serial.iter().flatten()).any(Forced::hung);
+        && !runs.iter().chain(serial.iter().flatten()).any(|run| run.hung());
     let new = serial.iter().flatten().all(|run| run.output != runs[0].output);
     if !steady || !new {
         return None;
@@ -263,7 +298,7 @@ fn outputs(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
     let text = String::from_utf8_lossy(&runs[0].output).into_owned();
     let usual: Vec<String> = serial
         .iter()
-        .map(|pair| String::from_utf8_lossy(&pair[0].output).into_owned())
+        .map(|order| String::from_utf8_lossy(&order[0].output).into_owned())
         .collect();
     let line = text
         .lines()
@@ -272,7 +307,10 @@ fn outputs(runs: &[Forced], serial: &[Serial]) -> Option<Outcome> {
         Some(line) => format!("the program printed {line:?}, which no serial order prints"),
         None => "the program printed less than, or in another order than, any serial order".to_string(),
     };
-    Some(outcome("output", message))
+    Some(Harm {
+        outcome: outcome("output", message),
+        steady: alike(serial, |run| run.output.clone()),
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,512 @@
+//! The way of one finding: its occurrences, their schedules, the runs, and what they are compared with.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome};
+use ravel_schedule::{Effort, Goal, Image, Schedule, Shape, Verdict, generate, serial_schedules};
+use rustc_hash::FxHashSet;
+
+use super::divergence::{self, Shifts};
+use super::harm::{self, Serial};
+use super::marks::Marks;
+use super::runs::Runs;
+use super::{Forcing, Tally};
+use crate::forcing::Forced;
+use crate::interrupt;
+
+/// Occurrences of one finding that are tried before it is given up.
+const MOST_CANDIDATES: usize = 24;
+/// Occurrences that did not happen before it is given up.
+const MOST_FAILURES: usize = 4;
+/// Runs of one finding after which no further occurrence is tried.
+const MOST_RUNS: usize = 48;
+/// Points that a thread passes to be far ahead of the others.
+const FAR: u32 = 2_000;
+/// Orders of the units that are forced for comparison.
+const MOST_ORDERS: usize = 4;
+
+/// What it takes to prove one finding; several work side by side on the same trace.
+pub struct Prover<'a> {
+    image: &'a Image,
+    runs: &'a Runs<'a>,
+    marks: &'a Marks,
+    trace: &'a Path,
+    /// No run is begun after this.
+    deadline: Instant,
+    /// Runs that this finding needs, whether they were made for it or not: schedule and number.
+    needed: FxHashSet<(Schedule, usize)>,
+    /// What was tried.
+    pub tally: Tally,
+    /// Whether a run went another way than its schedule, which may be for lack of a processor.
+    pub disturbed: bool,
+}
+
+/// Runs that had the pattern.
+struct Happened {
+    runs: Vec<Arc<Forced>>,
+    /// The schedule that they were forced into.
+    schedule: Schedule,
+    shifts: Shifts,
+}
+
+impl<'a> Prover<'a> {
+    /// Nothing tried yet.
+    pub fn new(
+        image: &'a Image,
+        runs: &'a Runs<'a>,
+        marks: &'a Marks,
+        trace: &'a Path,
+        deadline: Instant,
+    ) -> Prover<'a> {
+        Prover {
+            image,
+            runs,
+            marks,
+            trace,
+            deadline,
+            needed: FxHashSet::default(),
+            tally: Tally::default(),
+            disturbed: false,
+        }
+    }
+
+    /// Forces a finding, if there is time for it.
+    pub fn attempt(&mut self, finding: &mut Finding, progress: &(dyn Fn(Forcing<'_>) + Sync)) -> Result<()> {
+        if interrupt::requested() {
+            self.give_up(finding, "it was not tried: interrupted");
+            return Ok(());
+        }
+        if self.is_over() {
+            self.give_up(finding, "it was not tried: the time was used up (--budget)");
+            return Ok(());
+        }
+        progress(Forcing::Begins(finding));
+        self.finding(finding)
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline || interrupt::requested()
+    }
+
+    fn give_up(&mut self, finding: &mut Finding, reason: impl Into<String>) {
+        let reason = reason.into();
+        finding.limit = Some(reason.clone());
+        self.tally.reasons.push((finding.id.clone(), reason));
+    }
+
+    fn finding(&mut self, finding: &mut Finding) -> Result<()> {
+        let mut reason = "the trace has no occurrence of it that could be forced".to_string();
+        let (mut scheduled, mut failures, mut happened) = (false, 0, false);
+        for candidate in self.by_promise(finding) {
+            if self.is_over() {
+                reason = "the time was used up (--budget)".to_string();
+                break;
+            }
+            if failures >= MOST_FAILURES || self.needed.len() >= MOST_RUNS {
+                break;
+            }
+            let needed = self.needed.len();
+            match self.candidate(finding, &candidate, &mut scheduled)? {
+                Ok(limit) => {
+                    happened = true;
+                    reason = limit;
+                    if finding.evidence == Evidence::Harmful {
+                        break;
+                    }
+                }
+                Err(why) => {
+                    // Only what was run costs time.
+                    let tried = self.needed.len() > needed;
+                    failures += usize::from(tried);
+                    if !happened && (tried || failures == 0) {
+                        reason = why;
+                    }
+                }
+            }
+        }
+        self.tally.scheduled += usize::from(scheduled);
+        self.tally.happened += usize::from(happened);
+        if !self.needed.is_empty() {
+            self.tally.forced.insert(finding.id.clone());
+        }
+        if !reason.is_empty() {
+            self.give_up(finding, reason);
+        }
+        Ok(())
+    }
+
+    /// The occurrences to try: those of code that was not tried yet come first.
+    fn by_promise(&self, finding: &Finding) -> Vec<Candidate> {
+        let mut seen = BTreeSet::new();
+        let mut all: Vec<(bool, &Candidate)> = finding
+            .candidates
+            .iter()
+            .map(|candidate| {
+                let sites = candidate.events.iter().map(|event| self.marks.get(event.index));
+                let code: Vec<_> = sites.map(|mark| mark.map(|mark| (&mark.thread, &mark.site))).collect();
+                (!seen.insert(code), candidate)
+            })
+            .collect();
+        all.sort_by_key(|(again, _)| *again);
+        let chosen = all.into_iter().take(MOST_CANDIDATES);
+        chosen.map(|(_, candidate)| candidate.clone()).collect()
+    }
+
+    /// Forces one occurrence. Why it got no further if it happened (empty if there is no further), or why it did not happen.
+    fn candidate(
+        &mut self,
+        finding: &mut Finding,
+        candidate: &Candidate,
+        scheduled: &mut bool,
+    ) -> Result<Result<String, String>> {
+        let mut candidate = candidate.clone();
+        self.marks.add_units(&mut candidate);
+        let Some(mut goal) = Goal::of_candidate(finding.rule, &candidate) else {
+            return Ok(Err("the trace has no occurrence of it that could be forced".into()));
+        };
+        self.marks.add_ends(&candidate, &mut goal);
+        let mut result = Err(String::new());
+        let mut ways = Vec::new();
+        for (candidate, goal) in ways_round(&candidate, &goal) {
+            let start = Instant::now();
+            let made = generate(self.image, &goal, &Effort::default());
+            self.tally.scheduling += start.elapsed();
+            match made {
+                Ok(made) => {
+                    *scheduled = true;
+                    if made.verdict == Verdict::Witnessed {
+                        finding.evidence = finding.evidence.max(Evidence::Witnessed);
+                    }
+                    let continuations = self.continuations(&candidate, &goal, &made.schedule);
+                    ways.push((candidate, goal, continuations));
+                }
+                Err(error) => result = Err(error.to_string()),
+            }
+        }
+        // What the threads do next is varied only when every way round was tried.
+        let most = ways.iter().map(|way| way.2.len()).max().unwrap_or(0);
+        for number in 0..most {
+            let mut left = Vec::new();
+            for (candidate, goal, continuations) in ways {
+                let Some(schedule) = continuations.get(number) else {
+                    continue;
+                };
+                if self.is_over() {
+                    return Ok(result);
+                }
+                match self.confirm(&candidate, &goal, schedule, result.is_err())? {
+                    Ok(happened) => {
+                        let schedule = happened.schedule.clone();
+                        if result.is_err() && finding.evidence < Evidence::Confirmed {
+                            finding.schedule = schedule.to_pairs();
+                            self.retell(finding, &candidate);
+                        }
+                        result = Ok(self.judge(finding, &candidate, &goal, happened)?);
+                        if finding.evidence == Evidence::Harmful {
+                            finding.schedule = schedule.to_pairs();
+                            self.retell(finding, &candidate);
+                            return Ok(result);
+                        }
+                    }
+                    Err(why) => {
+                        if finding.schedule.is_empty() {
+                            finding.schedule = schedule.to_pairs();
+                        }
+                        if result.is_err() {
+                            result = Err(why);
+                        }
+                        // The pattern comes before what the threads do next: that would not change it.
+                        if number == 0 {
+                            continue;
+                        }
+                    }
+                }
+                left.push((candidate, goal, continuations));
+            }
+            ways = left;
+        }
+        Ok(result)
+    }
+
+    /// The schedule with the orders in which the threads may finish what they are in once the pattern has happened.
+    fn continuations(&self, candidate: &Candidate, goal: &Goal, schedule: &Schedule) -> Vec<Schedule> {
+        if goal.shape == Shape::Blocked {
+            return vec![schedule.clone()];
+        }
+        let mut ends = Vec::new();
+        for (place, event) in candidate.events.iter().enumerate().rev() {
+            let known = ends.iter().any(|(thread, _)| *thread == event.thread);
+            if let Some(leave) = self.marks.end_of(candidate, goal, place).filter(|_| !known) {
+                ends.push((event.thread, leave));
+            }
+        }
+        let with = |ends: &mut dyn Iterator<Item = &(ravel_trace::ThreadId, ravel_schedule::Leave)>| {
+            let mut longer = schedule.clone();
+            for (thread, leave) in ends {
+                longer.run_out_of(&self.image.thread_names()[thread.index()], 0, *leave);
+            }
+            longer
+        };
+        // The thread of the last event first, then last: it has seen what the others have done, or they have yet to see it.
+        let mut all = vec![with(&mut ends.iter())];
+        if ends.len() > 1 {
+            all.push(with(&mut ends.iter().rev()));
+        }
+        // One thread far ahead of the others.
+        for (thread, _) in &ends {
+            let mut longer = schedule.clone();
+            longer.run_on(&self.image.thread_names()[thread.index()], FAR);
+            all.push(longer);
+        }
+        all
+    }
+
+    /// Another occurrence happened than the one that the finding tells: tells that one.
+    fn retell(&self, finding: &mut Finding, candidate: &Candidate) {
+        if finding.steps.len() != candidate.events.len() {
+            return;
+        }
+        let told: Vec<ravel_analysis::finding::Step> = finding.steps.clone();
+        for (step, event) in finding.steps.iter_mut().zip(&candidate.events) {
+            let Some(same) = told
+                .iter()
+                .find(|told| told.event.is_some_and(|told| told.index == event.index))
+            else {
+                let Some(mark) = self.marks.get(event.index) else {
+                    continue;
+                };
+                let of_thread = |told: &&ravel_analysis::finding::Step| {
+                    told.event.is_some_and(|told| told.thread == event.thread) && told.variable == mark.variable
+                };
+                let Some(like) = told.iter().find(of_thread) else {
+                    continue;
+                };
+                *step = like.clone();
+                step.op = mark.op.to_string();
+                (step.class, step.method, step.file, step.line) = mark.place.clone();
+                step.event = Some(*event);
+                continue;
+            };
+            *step = same.clone();
+        }
+    }
+
+    /// A schedule's run of this number, from 0.
+    fn run(&mut self, schedule: &Schedule, number: usize) -> Result<Arc<Forced>> {
+        let start = Instant::now();
+        let (run, new) = self.runs.get(schedule, number)?;
+        self.tally.replaying += start.elapsed();
+        self.tally.runs += usize::from(new);
+        self.needed.insert((schedule.clone(), number));
+        Ok(run)
+    }
+
+    /// Two runs out of two must have the pattern. With `first`, the schedule has not been tried yet.
+    fn confirm(
+        &mut self,
+        candidate: &Candidate,
+        goal: &Goal,
+        schedule: &Schedule,
+        first: bool,
+    ) -> Result<Result<Happened, String>> {
+        let mut runs = Vec::new();
+        let (mut retry, mut number) = (first, 0);
+        let mut schedule = schedule.clone();
+        let mut shifts = Shifts::default();
+        let wanted = if first { 2 } else { 1 };
+        while runs.len() < wanted {
+            let run = self.run(&schedule, number)?;
+            number += 1;
+            match self.happened(candidate, goal, &shifts, &run) {
+                Ok(()) => runs.push(run),
+                // The first try may meet classes that are not loaded yet, or a machine that was busy; or the threads pass
+                // other points than they did when they were recorded, which is then known.
+                Err(_) if retry && runs.is_empty() => {
+                    retry = false;
+                    if let Some(learnt) = divergence::learn(self.trace, &schedule, &run) {
+                        (schedule, shifts) = learnt;
+                        number = 0;
+                    }
+                }
+                Err(why) => {
+                    let place = divergence::first(self.trace, &schedule, &run);
+                    self.disturbed |= place.as_ref().is_none_or(|place| !place.by_order);
+                    return Ok(Err(match place {
+                        Some(place) => format!("{why}: {}", place.words),
+                        None => why,
+                    }));
+                }
+            }
+        }
+        Ok(Ok(Happened { runs, schedule, shifts }))
+    }
+
+    /// Whether a run had the candidate's events, by the same threads at the same places, in the wanted order.
+    fn happened(&self, candidate: &Candidate, goal: &Goal, shifts: &Shifts, run: &Forced) -> Result<(), String> {
+        if goal.shape == Shape::Blocked {
+            return match run.deadlock() {
+                Some(_) => Ok(()),
+                None if run.complete() => Err("the threads did not block each other".into()),
+                None => Err(format!("the run left the schedule: {}", failure(run))),
+            };
+        }
+        let slipped = |why: String| match run.slip() {
+            Some(slip) => format!("the run left the schedule: {slip}"),
+            None => why,
+        };
+        let Some((events, names)) = &run.trace else {
+            return Err(format!("the run left no trace: {}", failure(run)));
+        };
+        // Turns after the pattern may be cut short by the program's end.
+        let found = match self.marks.find(candidate, shifts, events, names) {
+            Ok(found) => found,
+            Err(_) if !run.complete() => return Err(format!("the run left the schedule: {}", failure(run))),
+            Err(why) => return Err(slipped(why)),
+        };
+        if found.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(slipped("the accesses came in another order".into()));
+        }
+        let first = events[found[0]].op.location();
+        if goal.shape == Shape::Adjacent && events[found[found.len() - 1]].op.location() != first {
+            return Err("the accesses were of different objects".into());
+        }
+        Ok(())
+    }
+
+    /// Compares what happened with what serial orders of the units give. Why it is not harmful, empty if it is.
+    fn judge(
+        &mut self,
+        finding: &mut Finding,
+        candidate: &Candidate,
+        goal: &Goal,
+        happened: Happened,
+    ) -> Result<String> {
+        let Happened {
+            mut runs,
+            schedule,
+            shifts,
+        } = happened;
+        if finding.evidence < Evidence::Confirmed {
+            finding.evidence = Evidence::Confirmed;
+            finding.outcome = Some(Outcome {
+                kind: "normal".into(),
+                thread: None,
+                message: "the forced run ended as any other".into(),
+            });
+        }
+        let mut steady = true;
+        let outcome = if let Some(threads) = runs[0].deadlock() {
+            Some(Outcome {
+                kind: "deadlock".into(),
+                thread: None,
+                message: format!("{threads} wait for each other for ever"),
+            })
+        } else {
+            // One run of each order tells most of what does no harm.
+            let orders = self.serial(goal, 1)?;
+            if orders.is_empty() {
+                self.disturbed = true;
+                return Ok("no serial order of the units could be forced, so nothing is known of harm".into());
+            }
+            let harm = harm::harm(self.marks, candidate, &runs, &orders);
+            steady = harm.as_ref().is_some_and(|harm| harm.steady);
+            harm.map(|harm| harm.outcome)
+        };
+        if outcome.is_none() {
+            return Ok("its forced runs ended as a serial order of the units ends".into());
+        }
+        if runs.len() < 2 {
+            runs.push(self.run(&schedule, 1)?);
+        }
+        let outcome = if self.happened(candidate, goal, &shifts, &runs[1]).is_err() {
+            None
+        } else if runs[0].deadlock().is_some() {
+            outcome.filter(|_| runs.iter().all(|run| run.deadlock().is_some()))
+        } else {
+            // Orders that end alike show that nothing else differs between runs; of others, each is run again.
+            let orders = self.serial(goal, if steady { 1 } else { 2 })?;
+            let harm = harm::harm(self.marks, candidate, &runs, &orders).filter(|_| !orders.is_empty());
+            harm.map(|harm| harm.outcome)
+        };
+        match outcome {
+            Some(outcome) => {
+                finding.evidence = Evidence::Harmful;
+                finding.outcome = Some(outcome);
+                Ok(String::new())
+            }
+            None => {
+                self.disturbed = true;
+                Ok("a run that did harm could not be had twice".into())
+            }
+        }
+    }
+
+    /// Forced runs of the units one after the other, in each order that can be had so many times.
+    fn serial(&mut self, goal: &Goal, count: usize) -> Result<Vec<Serial>> {
+        let start = Instant::now();
+        let mut schedules: Vec<Schedule> = serial_schedules(self.image, goal, &Effort::default())
+            .into_iter()
+            .map(|serial| serial.schedule)
+            .take(MOST_ORDERS)
+            .collect();
+        self.tally.scheduling += start.elapsed();
+        if schedules.is_empty() {
+            // No units to put in order: the program as it runs by itself.
+            schedules.push(Schedule::default());
+        }
+        let mut orders = Vec::new();
+        for schedule in &schedules {
+            let (mut runs, mut slipped) = (Vec::new(), Vec::new());
+            // One more try than runs are wanted: a busy machine may have spoilt one.
+            for number in 0..=count {
+                if self.is_over() || runs.len() == count {
+                    break;
+                }
+                let run = self.run(schedule, number)?;
+                match (run.complete(), run.slip()) {
+                    (true, None) => runs.push(run),
+                    (true, Some(_)) => slipped.push(run),
+                    (false, _) => {}
+                }
+            }
+            runs.extend(slipped);
+            runs.truncate(count);
+            if runs.len() == count {
+                orders.push(runs);
+            }
+        }
+        Ok(orders)
+    }
+}
+
+/// The orders in which a candidate's events count as the pattern. Those of a race are two, and the one that was not
+/// recorded comes first: the recorded one is known to do no harm.
+fn ways_round(candidate: &Candidate, goal: &Goal) -> Vec<(Candidate, Goal)> {
+    let mut ways = vec![(candidate.clone(), goal.clone())];
+    if goal.shape == Shape::Adjacent {
+        let (mut candidate, mut goal) = (candidate.clone(), goal.clone());
+        candidate.events.reverse();
+        candidate.owners.reverse();
+        goal.events.reverse();
+        ways.push((candidate, goal));
+        ways.sort_by_key(|(candidate, _)| candidate.events.is_sorted_by_key(|event| event.index));
+    }
+    ways
+}
+
+fn failure(run: &Forced) -> String {
+    let reason = match run.verdict.strip_prefix("failed ") {
+        Some(reason) => reason.to_string(),
+        None if run.hung() => "it took too long".to_string(),
+        None => format!("it ended with {}", run.status),
+    };
+    if run.remark.is_empty() {
+        reason
+    } else {
+        format!("{reason} ({})", run.remark)
+    }
+}
