@@ -415,6 +415,24 @@ fn an_unlocked_counter_is_one_race_finding_and_one_atomicity_finding_bad() {
     assert_eq!(rules, [Rule::Atomicity, Rule::DataRace]);
 }
 
+/// One write alone is not the caching of a value that everybody computes alike.
+#[test]
+fn a_counter_that_one_thread_moves_once_while_another_reads_it_is_a_race_bad() {
+    let text = "
+        t1                  | t2
+        enter List.add
+        r List.size=2 @3
+        w List.size=3 @3
+        exit
+                            | enter List.sum
+                            | r List.size=3 @7
+                            | exit
+    ";
+    let reports = reports(text, &["race"]);
+    assert!(reports.iter().all(|report| report.rule == Rule::DataRace));
+    assert!(!reports.is_empty());
+}
+
 #[test]
 fn adjacent_unordered_accesses_are_a_witnessed_race_bad() {
     let found = verdicts("t1 | t2\nw x\n | r x\n");

@@ -6,8 +6,8 @@
 //!
 //! **Departures.** One pass, no graph. Of the accesses of one thread at one site, of one kind, under one set of locks, only
 //! the latest is kept: a later access of another thread that is unordered with an earlier one is unordered with it as
-//! well. Nor is one kept under more locks beside one under fewer. A pair of sites is reported once. A race on a primitive field to which every writer, after having read it, writes
-//! the same value is left out: the caching of a hash code, as in `String`.
+//! well. Nor is one kept under more locks beside one under fewer. A pair of sites is reported once. A race on a primitive field
+//! to which every writer, having found it zero, writes the same value is left out: the caching of a hash code, as in `String`.
 //!
 //! **Promise.** Finds every pair of sites that the hybrid model calls independent, as long as a location has at most
 //! [`LIMIT`] kinds of access, and each site of a thread at most [`VARIANTS`] sets of locks there (then the oldest are
@@ -23,8 +23,9 @@ use crate::locks::LocksetId;
 use crate::order::Moment;
 use crate::raw::{Point, RawReport, RawStep, StepKind};
 use crate::repeats::{Repeats, Seen};
+use crate::stacks::StackId;
 use ravel_trace::names::{Location, Names};
-use ravel_trace::{LocationId, SiteId, Value};
+use ravel_trace::{LocationId, SiteId, ThreadId, Value};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -59,6 +60,8 @@ struct Place {
     /// In step with the entries.
     points: Vec<Point>,
     writes: Writes,
+    /// Who read a zero last, and in which activation, by thread.
+    found_zero: SmallVec<[(ThreadId, StackId); 2]>,
     /// Kinds of access that had to make room.
     forgotten: u32,
 }
@@ -124,11 +127,11 @@ impl Predicted {
     }
 }
 
-/// A write that repeats what is there, by a thread that has looked at it in the same activation.
-fn follow_writes(writes: Writes, points: &[Point], access: &Access) -> Writes {
-    let mine = |p: &&Point| p.thread == access.thread() && p.stack == access.point.stack;
-    let looked = points.iter().filter(mine).any(|p| !p.kind.writes());
-    match (writes, access.value) {
+/// A write that repeats what is there, by a thread that has found nothing there in the same activation. One that has found
+/// something computes from it: a counter.
+fn follow_writes(place: &Place, access: &Access) -> Writes {
+    let looked = place.found_zero.contains(&(access.thread(), access.point.stack));
+    match (place.writes, access.value) {
         // A digest will do: of a primitive value it is the same for the same value.
         (Writes::None, value) if looked && value != Value::Unknown => Writes::Same(value, 1),
         (Writes::Same(known, n), value) if known == value && looked => Writes::Same(value, n + 1),
@@ -175,8 +178,14 @@ impl Analysis for Predicted {
             self.places.resize_with(index + 1, || None);
         }
         let place = self.places[index].get_or_insert_with(Box::default);
+        if !access.writes() && place.writes != Writes::Differ {
+            place.found_zero.retain(|(thread, _)| *thread != access.thread());
+            if access.value == Value::Exact(0) && place.found_zero.len() < LIMIT {
+                place.found_zero.push((access.thread(), access.point.stack));
+            }
+        }
         if access.writes() && place.writes != Writes::Differ {
-            place.writes = follow_writes(place.writes, &place.points, access);
+            place.writes = follow_writes(place, access);
             let known = self.differ.len().max(index + 1);
             self.differ.resize(known, false);
             self.differ[index] = place.writes == Writes::Differ;
@@ -230,6 +239,7 @@ impl Default for Place {
             entries: SmallVec::new(),
             points: Vec::new(),
             writes: Writes::None,
+            found_zero: SmallVec::new(),
             forgotten: 0,
         }
     }
