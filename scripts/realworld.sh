@@ -7,7 +7,8 @@
 # 3. Every class of each JDK read, written back and compared; all of java.base instrumented and verified by the JVM.
 # 4. The programs' jars and whole JDKs scanned; classes of javac for every release, of ecj, kotlinc and scalac scanned.
 #
-# With RAVEL set, that binary is used; otherwise one is built. SKIP_JDK=1 leaves part 3 out, SKIP_SCAN=1 part 4.
+# With RAVEL set, that binary is used; otherwise one is built. SKIP_RUNS=1 leaves parts 1 and 2 out, SKIP_JDK=1 part 3,
+# SKIP_SCAN=1 part 4.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -33,53 +34,54 @@ oldest=$(head -1 <<<"$homes"); newest=$(tail -1 <<<"$homes")
 
 (cd realworld && JAVA_HOME=${oldest#* } mvn -q -B package dependency:copy-dependencies)
 echo "$(date -u +%F), $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GB", $2 / 1e6}' /proc/meminfo), load $(cut -d' ' -f1 /proc/loadavg) at the start"
-echo
-echo "| program | JDK | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | MB | bytes/event | classes | failed | same output |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
-# Recorded programs are given the standard input, so the list of JDKs comes another way.
-while read -r release home <&3; do
-    for program in H2 Derby Lucene Jetty; do
-        if ! measure 1 "$home/bin/java" -cp 'realworld/target/drivers-1.jar:realworld/target/dependency/*' "realworld.${program}Driver"; then
-            echo "| $program | $release | | | | | | | | | | **no** |"
-            status=1
-            continue
-        fi
-        "$ravel" trace info "$work/t.ravel" >/dev/null || { echo "the trace cannot be read" >&2; status=1; }
-        awk -v n="$program" -v j="$release" -v w="$wall" -v c="$cpu" -v wr="$wall_r" -v cr="$cpu_r" -v e="$events" \
-            -v b="$bytes" -v k="$classes" -v f="$failed" 'BEGIN {
-            printf "| %s | %d | %.1f, %.1f | %.1f, %.1f | %.1f | %.1f | %d | %.1f | %.2f | %d | %d | yes |\n",
-                n, j, w, c, wr, cr, wr / w, cr / c, e, b / 1e6, (e ? b / e : 0), k, f }'
-        [ "$failed" = 0 ] || status=1
-    done
-done 3<<<"$jdks"
+if [ -z "${SKIP_RUNS:-}" ]; then
+    echo
+    echo "| program | JDK | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | MB | bytes/event | classes | failed | same output |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    # Recorded programs are given the standard input, so the list of JDKs comes another way.
+    while read -r release home <&3; do
+        for program in H2 Derby Lucene Jetty; do
+            if ! measure 1 "$home/bin/java" -cp 'realworld/target/drivers-1.jar:realworld/target/dependency/*' "realworld.${program}Driver"; then
+                echo "| $program | $release | | | | | | | | | | **no** |"
+                status=1
+                continue
+            fi
+            "$ravel" trace info "$work/t.ravel" >/dev/null || { echo "the trace cannot be read" >&2; status=1; }
+            awk -v n="$program" -v j="$release" -v w="$wall" -v c="$cpu" -v wr="$wall_r" -v cr="$cpu_r" -v e="$events" \
+                -v b="$bytes" -v k="$classes" -v f="$failed" 'BEGIN {
+                printf "| %s | %d | %.1f, %.1f | %.1f, %.1f | %.1f | %.1f | %d | %.1f | %.2f | %d | %d | yes |\n",
+                    n, j, w, c, wr, cr, wr / w, cr / c, e, b / 1e6, (e ? b / e : 0), k, f }'
+            [ "$failed" = 0 ] || status=1
+        done
+    done 3<<<"$jdks"
 
-echo
-echo "| JUnit project | JDK | tests plain | tests recorded | traces |"
-echo "|---|---|---|---|---|"
-cp -r realworld/junit-project "$work/junit"
-while read -r release home <&3; do
-    tests() { grep -a 'Tests run:.*Failures' "$1" | tail -1 | sed 's/.*\(Tests run:.*Skipped: [0-9]*\).*/\1/'; }
-    (cd "$work/junit" && JAVA_HOME=$home mvn -B test >"$work/junit.plain" 2>&1) || status=1
-    rm -f "$work"/junit-*.ravel
-    (cd "$work/junit" && JAVA_HOME=$home "$ravel" record --exit-code program -o "$work/junit-%p.ravel" -- mvn -B test >"$work/junit.recorded" 2>&1) || status=1
-    before=$(tests "$work/junit.plain"); after=$(tests "$work/junit.recorded")
-    [ -n "$before" ] && [ "$before" = "$after" ] || status=1
-    for trace in "$work"/junit-*.ravel; do "$ravel" trace info "$trace" >/dev/null || status=1; done
-    echo "| \`mvn test\` | $release | $before | $after | $(ls "$work"/junit-*.ravel | wc -l) |"
-done 3<<<"$jdks"
+    echo
+    echo "| JUnit project | JDK | tests plain | tests recorded | traces |"
+    echo "|---|---|---|---|---|"
+    cp -r realworld/junit-project "$work/junit"
+    while read -r release home <&3; do
+        tests() { grep -a 'Tests run:.*Failures' "$1" | tail -1 | sed 's/.*\(Tests run:.*Skipped: [0-9]*\).*/\1/'; }
+        (cd "$work/junit" && JAVA_HOME=$home mvn -B test >"$work/junit.plain" 2>&1) || status=1
+        rm -f "$work"/junit-*.ravel
+        (cd "$work/junit" && JAVA_HOME=$home "$ravel" record --exit-code program -o "$work/junit-%p.ravel" -- mvn -B test >"$work/junit.recorded" 2>&1) || status=1
+        before=$(tests "$work/junit.plain"); after=$(tests "$work/junit.recorded")
+        [ -n "$before" ] && [ "$before" = "$after" ] || status=1
+        for trace in "$work"/junit-*.ravel; do "$ravel" trace info "$trace" >/dev/null || status=1; done
+        echo "| \`mvn test\` | $release | $before | $after | $(ls "$work"/junit-*.ravel | wc -l) |"
+    done 3<<<"$jdks"
 
-echo
-echo "| JUnit project | JDK | exit code | harmful |"
-echo "|---|---|---|---|"
-while read -r release home <&3; do
-    code=0
-    (cd "$work/junit" && JAVA_HOME=$home "$ravel" run --budget 300 --run-limit 60 -o "$work/run.ravel" --out "json=$work/run.json" \
-        -- mvn -B test >"$work/junit.run" 2>&1) || code=$?
-    harmful=$(grep -c '"evidence": *"harmful"' "$work/run.json" || true)
-    [ "$code" = 1 ] && [ "$harmful" -ge 1 ] || status=1
-    echo "| \`ravel run -- mvn test\` | $release | $code | $harmful |"
-done 3<<<"$jdks"
-
+    echo
+    echo "| JUnit project | JDK | exit code | harmful |"
+    echo "|---|---|---|---|"
+    while read -r release home <&3; do
+        code=0
+        (cd "$work/junit" && JAVA_HOME=$home "$ravel" run --budget 300 --run-limit 60 -o "$work/run.ravel" --out "json=$work/run.json" \
+            -- mvn -B test >"$work/junit.run" 2>&1) || code=$?
+        harmful=$(grep -c '"evidence": *"harmful"' "$work/run.json" || true)
+        [ "$code" = 1 ] && [ "$harmful" -ge 1 ] || status=1
+        echo "| \`ravel run -- mvn test\` | $release | $code | $harmful |"
+    done 3<<<"$jdks"
+fi
 if [ -z "${SKIP_JDK:-}" ]; then
     echo
     echo "Classes of whole JDKs, read and written back:"

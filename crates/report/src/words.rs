@@ -297,11 +297,22 @@ pub fn lock_of(step: &Step) -> Option<&str> {
     }
 }
 
-/// `shop.Stock$Shelf@3` as `Stock.Shelf@3`.
+/// `shop.Stock$Shelf@3` as `Stock.Shelf@3`, `shop.Stock.lock` as `Stock.lock`, `shop.Stock.class` as `Stock.class`. What
+/// code calls a lock (`this.lock`, `other.lock`) has no package and is left alone.
 pub fn lock_name(lock: &str) -> String {
-    match lock.split_once('@') {
-        Some((class, number)) => format!("{}@{number}", readable::class(class)),
-        None => readable::class(lock),
+    if let Some((name, number)) = lock.split_once('@') {
+        return format!("{}@{number}", lock_name(name));
+    }
+    let is_class = |part: &str| part.starts_with(|c: char| c.is_uppercase());
+    let parts: Vec<&str> = lock.split('.').collect();
+    match parts.iter().position(|part| is_class(part)) {
+        _ if parts[0] == "this" => lock.to_owned(),
+        Some(at) if at + 1 < parts.len() => {
+            let members: Vec<String> = parts[at + 1..].iter().map(|part| readable::member(part)).collect();
+            format!("{}.{}", readable::class(parts[at]), members.join("."))
+        }
+        Some(_) => readable::class(lock),
+        None => lock.to_owned(),
     }
 }
 
@@ -612,6 +623,25 @@ mod tests {
             (variable_word(state), variable_word("int[] in a.B"), variable_word("")),
             (None, None, None)
         );
+    }
+
+    #[test]
+    fn locks_are_named_without_packages() {
+        for (lock, name) in [
+            ("shop.Stock$Shelf@3", "Stock.Shelf@3"),
+            ("shop.Stock.lock", "Stock.lock"),
+            ("shop.Stock.lock@2", "Stock.lock@2"),
+            ("shop.Stock.class", "Stock.class"),
+            ("an object of shop.Stock", "Stock"),
+            ("this.stock.lock", "this.stock.lock"),
+            ("this", "this"),
+            ("other.lock", "other.lock"),
+            ("a local variable", "a local variable"),
+            ("*", "*"),
+            ("", ""),
+        ] {
+            assert_eq!(lock_name(lock), name, "{lock}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The program: its classes and methods, read from archives and lowered.
 
+use ravel_analysis::readable;
 use rustc_hash::FxHashMap;
 
 use crate::body::Body;
@@ -199,6 +200,25 @@ impl Program {
             self.symbols.class_text(self.class_of(id).name),
             self.symbols.text(self.method(id).selector)
         )
+    }
+
+    /// `Stock.count`, as people write it.
+    pub fn method_name(&self, id: MethodId) -> String {
+        let class = self.symbols.class_text(self.class_of(id).name);
+        readable::method(&class, &self.symbols.member_name(self.method(id).selector))
+    }
+
+    /// `Stock.items`, as people write it.
+    pub fn field_name(&self, pair: PairId) -> String {
+        let (class, field) = self.symbols.members(pair);
+        let class = readable::class(&self.symbols.class_text(class));
+        format!("{class}.{}", readable::member(&self.symbols.member_name(field)))
+    }
+
+    /// `shop.Stock.items`
+    pub fn field_text(&self, pair: PairId) -> String {
+        let (class, field) = self.symbols.members(pair);
+        format!("{}.{}", self.symbols.class_text(class), self.symbols.member_name(field))
     }
 
     /// `shop.Stock.count (Stock.java:14)`

@@ -14,6 +14,7 @@ fn every_rule_finds_the_bad_and_passes_the_ok() {
     assert_eq!(
         found("lock-pattern"),
         [
+            "HalvesBad.moved",
             "LockPatternBad$Inner.inner",
             "LockPatternBad.classLock",
             "LockPatternBad.explicitContext",
@@ -74,6 +75,7 @@ fn the_list_of_unshared_classes_can_be_changed() {
     assert_eq!(
         methods(&scan.findings, "lock-pattern"),
         [
+            "HalvesBad.moved",
             "LockPatternBad.explicitWitness",
             "LockPatternBad.readWrite",
             "LockPatternBad.threadSafe",

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::{ClassCounts, Report, Summary};
-use ravel_report::Notes;
 use ravel_report::config::Config;
+use ravel_report::{Notes, words};
 use ravel_scan::program::Counts;
 use ravel_scan::{Options, scan};
 
@@ -94,15 +94,24 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
 /// What was read, and what was taken for granted.
 fn analysed(counts: &Counts, seconds: f64) -> String {
+    let number = |count: usize| words::number(count as u64);
+    let lines = match counts.lines {
+        0 => "no line numbers in the class files".to_owned(),
+        lines => format!("{} lines with code", number(lines)),
+    };
     let mut text = format!(
-        "{} methods, {} lines with code, in {seconds:.1} s. Taken to lock nothing: {} classes that were not found, {} calls \
+        "{} methods, {lines}, in {seconds:.1} s. Taken to lock nothing: {} classes that were not found, {} calls \
          without a target, {} reflective calls, {} native methods",
-        counts.methods, counts.lines, counts.missing, counts.unresolved, counts.reflective, counts.native
+        number(counts.methods),
+        number(counts.missing),
+        number(counts.unresolved),
+        number(counts.reflective),
+        number(counts.native)
     );
     if counts.failed_methods > 0 {
         text.push_str(&format!(
             ", {} methods that could not be understood",
-            counts.failed_methods
+            number(counts.failed_methods)
         ));
     }
     text

@@ -172,6 +172,9 @@ fn ways(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Methods that are named as units of a finding.
+const MOST_UNITS: usize = 4;
+
 fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut fact = |name: &str, look: Look, text: &str| {
@@ -191,7 +194,12 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     }
     let units = words::units(finding);
     if !units.is_empty() {
-        fact("one step", Look::Note, &format!("expected of {}", units.join(" and ")));
+        let more = units.len().saturating_sub(MOST_UNITS);
+        let mut text = format!("expected of {}", units[..units.len() - more].join(" and "));
+        if more > 0 {
+            text.push_str(&format!(" and {more} more"));
+        }
+        fact("one step", Look::Note, &text);
     }
     fact("evidence", Look::Note, words::evidence_meaning(finding.evidence));
     if let Some(limit) = &finding.limit {

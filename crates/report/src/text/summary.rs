@@ -134,8 +134,14 @@ fn found(shown: &[&Finding]) -> String {
     if shown.is_empty() {
         return "no bug that was shown to do harm".to_owned();
     }
-    let bugs = words::count(u64::try_from(shown.len()).unwrap_or(u64::MAX), "bug");
-    format!("{bugs}: {}", by_evidence(shown))
+    let count = |noun| words::count(u64::try_from(shown.len()).unwrap_or(u64::MAX), noun);
+    if shown.iter().all(|f| f.evidence == Evidence::Suspected) {
+        return format!(
+            "{}: rules of thumb that the code breaks, not tried in a run",
+            count("suspicion")
+        );
+    }
+    format!("{}: {}", count("bug"), by_evidence(shown))
 }
 
 fn found_look(shown: &[&Finding]) -> Look {

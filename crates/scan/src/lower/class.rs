@@ -1,6 +1,6 @@
 //! One class: its names, and its methods one after another.
 
-use ravel_classfile::{Annotation, ClassError, ClassFile, Constant, access};
+use ravel_classfile::{Annotation, ClassError, ClassFile, Constant, Member, access};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::method::{self, Context};
@@ -292,40 +292,21 @@ pub(super) fn lower(
         out.source = text.ok().map(|text| text.into());
     }
     let members = |pair| symbols.members(pair);
-    let mut lines = Vec::new();
-    let mut halves = FxHashMap::default();
-    let is_lock = |field: &&Field| {
-        let member = symbols.bytes(symbols.members(field.pair).1);
-        let descriptor = crate::symbols::field_descriptor(member);
-        field.access & access::FINAL != 0 && descriptor.starts_with(b"Ljava/util/concurrent/locks/")
+    let mut context = Context {
+        pool: &class.pool,
+        ids: &names.ids,
+        class: names.name,
+        name: b"",
+        selector: b"",
+        access: 0,
+        guarded,
+        locks,
+        halves: &FxHashMap::default(),
+        members: &members,
     };
-    // Constructors say which fields hold halves of other locks, so those of classes with such fields are
-    // looked at twice.
-    let candidates: FxHashSet<PairId> = names.fields.iter().filter(is_lock).map(|field| field.pair).collect();
-    if candidates.len() > 1 {
-        for (method, selector) in class.methods.iter().zip(&names.selectors) {
-            if symbols.bytes(*selector).starts_with(b"<init>")
-                && let Ok(Some(code)) = class.code(method)
-                && let Some(done) = method::lower(
-                    &Context {
-                        pool: &class.pool,
-                        ids: &names.ids,
-                        class: names.name,
-                        name: b"<init>",
-                        selector: symbols.bytes(*selector),
-                        access: method.access,
-                        guarded,
-                        locks,
-                        halves: &FxHashMap::default(),
-                        members: &members,
-                    },
-                    &code,
-                )
-            {
-                halves.extend(done.halves.into_iter().filter(|(half, _)| candidates.contains(half)));
-            }
-        }
-    }
+    let halves = halves(class, names, context, symbols);
+    context.halves = &halves;
+    let mut lines = Vec::new();
     for (method, selector) in class.methods.iter().zip(&names.selectors) {
         let mut lowered = LoweredMethod {
             selector: *selector,
@@ -334,18 +315,7 @@ pub(super) fn lower(
             body: None,
             local: Box::default(),
         };
-        let context = Context {
-            pool: &class.pool,
-            ids: &names.ids,
-            class: names.name,
-            name: class.member_name(method).unwrap_or_default(),
-            selector: symbols.bytes(*selector),
-            access: method.access,
-            guarded,
-            locks,
-            halves: &halves,
-            members: &members,
-        };
+        let context = of_method(context, class, method, *selector, symbols);
         if let Ok(Some(code)) = class.code(method) {
             match method::lower(&context, &code) {
                 Some(done) => {
@@ -371,4 +341,45 @@ pub(super) fn lower(
     out.assigns.sort_unstable();
     out.assigns.dedup();
     out
+}
+
+fn of_method<'a>(
+    context: Context<'a>,
+    class: &'a ClassFile,
+    method: &Member,
+    selector: Sym,
+    symbols: &'a Symbols,
+) -> Context<'a> {
+    Context {
+        name: class.member_name(method).unwrap_or_default(),
+        selector: symbols.bytes(selector),
+        access: method.access,
+        ..context
+    }
+}
+
+/// The fields that hold the read or the write lock of the lock in another field, because a constructor says so and no other
+/// method of the class says otherwise. Only classes with two fields for locks are looked at, so few are lowered twice.
+fn halves(class: &ClassFile, names: &Names, context: Context<'_>, symbols: &Symbols) -> FxHashMap<PairId, PairId> {
+    let mut halves = FxHashMap::default();
+    let is_lock = |field: &&Field| {
+        let member = symbols.bytes(symbols.members(field.pair).1);
+        crate::symbols::field_descriptor(member).starts_with(b"Ljava/util/concurrent/locks/")
+    };
+    let candidates: FxHashSet<PairId> = names.fields.iter().filter(is_lock).map(|field| field.pair).collect();
+    if candidates.len() < 2 {
+        return halves;
+    }
+    let mut assigned = FxHashSet::default();
+    for (method, selector) in class.methods.iter().zip(&names.selectors) {
+        let context = of_method(context, class, method, *selector, symbols);
+        if let Ok(Some(code)) = class.code(method)
+            && let Some(done) = method::lower(&context, &code)
+        {
+            assigned.extend(done.assigns);
+            halves.extend(done.halves.into_iter().filter(|(half, _)| candidates.contains(half)));
+        }
+    }
+    halves.retain(|half, _| !assigned.contains(half));
+    halves
 }

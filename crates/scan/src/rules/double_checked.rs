@@ -19,13 +19,8 @@ pub fn check(program: &Program) -> Vec<Draft> {
         ) else {
             continue;
         };
-        let (class, member) = program.symbols.members(field.pair);
         // An int or boolean cannot be half made, but what it announces can.
-        let name = format!(
-            "{}.{}",
-            program.symbols.class_text(class),
-            program.symbols.member_name(member)
-        );
+        let (name, told) = (program.field_text(field.pair), program.field_name(field.pair));
         let (test, line) = (body.line(fact.other), body.line(fact.pc));
         drafts.push(Draft {
             rule: Rule::DoubleCheckedLocking,
@@ -38,8 +33,8 @@ pub fn check(program: &Program) -> Vec<Draft> {
                 step(program, method, test, "read", name.clone(), Vec::new()),
                 step(program, method, line, "write", name.clone(), Vec::new()),
             ],
-            message: format!("{name} is tested without the lock under which it is assigned, and is not volatile"),
-            help: format!("Declare {name} volatile."),
+            message: format!("{told} is tested without the lock under which it is assigned, and is not volatile"),
+            help: format!("Declare {told} volatile."),
             units: Vec::new(),
             shown: true,
         });

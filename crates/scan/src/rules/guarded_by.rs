@@ -62,12 +62,7 @@ pub fn check(program: &Program, graph: &CallGraph<'_>) -> Vec<Draft> {
 fn draft(program: &Program, field: &Field, uses: &BTreeSet<Use>) -> Option<Draft> {
     let guard = field.guard.as_deref()?;
     let first = uses.first()?;
-    let (class, member) = program.symbols.members(field.pair);
-    let name = format!(
-        "{}.{}",
-        program.symbols.class_text(class),
-        program.symbols.member_name(member)
-    );
+    let (name, told) = (program.field_text(field.pair), program.field_name(field.pair));
     let steps = uses.iter().take(LISTED).map(|used| {
         let op = if used.write { "write" } else { "read" };
         step(program, used.method, used.line, op, name.clone(), Vec::new())
@@ -88,7 +83,7 @@ fn draft(program: &Program, field: &Field, uses: &BTreeSet<Use>) -> Option<Draft
         alike: Some(Alike::Race(name.clone())),
         variables: vec![name.clone(), lock.clone()],
         steps: steps.collect(),
-        message: format!("{name} is guarded by {guard}, and {lock} is not held {places}"),
+        message: format!("{told} is guarded by {guard}, and {lock} is not held {places}"),
         help: format!("Hold {lock} here, or annotate the method with @GuardedBy(\"{guard}\") if its callers do."),
         units,
         shown: true,

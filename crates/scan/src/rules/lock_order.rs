@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ravel_analysis::finding::Rule;
+use ravel_analysis::readable;
 use ravel_classfile::access;
 
 use crate::body::Stmt;
@@ -28,12 +29,23 @@ impl Named {
     fn text(self, program: &Program) -> String {
         let symbols = &program.symbols;
         match self {
-            Named::Field(pair) => {
-                let (class, member) = symbols.members(pair);
-                format!("{}.{}", symbols.class_text(class), symbols.member_name(member))
-            }
+            Named::Field(pair) => program.field_text(pair),
             Named::Class(class) => format!("{}.class", symbols.class_text(class)),
             Named::Instance(class) => format!("an object of {}", symbols.class_text(class)),
+        }
+    }
+
+    /// As a message names it, without packages.
+    fn told(self, program: &Program) -> String {
+        let symbols = &program.symbols;
+        let class = |class: Sym| readable::class(&symbols.class_text(class));
+        match self {
+            Named::Field(pair) => program.field_name(pair),
+            Named::Class(of) => format!("{}.class", class(of)),
+            Named::Instance(of) => match class(of) {
+                name if name.starts_with(['A', 'E', 'I', 'O']) => format!("an {name}"),
+                name => format!("a {name}"),
+            },
         }
     }
 }
@@ -137,7 +149,8 @@ fn draft(program: &Program, circle: &[(Named, &Edge)]) -> Option<Draft> {
         steps.push(outer);
         steps.push(step(program, method, line, "acquire", inner(at).clone(), Vec::new()));
     }
-    let place = |at: usize| program.method_text(circle[at].1.method);
+    let place = |at: usize| program.method_name(circle[at].1.method);
+    let told: Vec<String> = circle.iter().map(|(lock, _)| lock.told(program)).collect();
     let same = circle.iter().all(|(lock, _)| *lock == circle[0].0);
     let message = match circle.len() {
         2 if same => {
@@ -149,13 +162,14 @@ fn draft(program: &Program, circle: &[(Named, &Edge)]) -> Option<Draft> {
         }
         2 => format!(
             "{} and then {} are locked in {}, and the other way round in {}",
-            names[0],
-            names[1],
+            told[0],
+            told[1],
             place(0),
             place(1)
         ),
         count => {
-            let parts = (0..count).map(|at| format!("{} and then {} in {}", names[at], inner(at), place(at)));
+            let parts =
+                (0..count).map(|at| format!("{} and then {} in {}", told[at], told[(at + 1) % count], place(at)));
             format!("locks are taken in a circle: {}", parts.collect::<Vec<_>>().join(", "))
         }
     };

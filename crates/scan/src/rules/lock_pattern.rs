@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ravel_analysis::finding::Rule;
+use ravel_analysis::readable;
 use ravel_classfile::access;
 
 use crate::body::{Body, Stmt};
@@ -205,6 +206,45 @@ fn state_class(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u
     locks_itself.then(|| program.symbols.class_text(program.class_of(method).name))
 }
 
+/// Locks as a message names them: in two methods `this` is two objects.
+struct Told {
+    witness: String,
+    holder: String,
+    context: String,
+    apart: bool,
+}
+
+impl Told {
+    fn new(program: &Program, method: MethodId, context_method: MethodId, context: &str) -> Self {
+        let class = |method| readable::class(&program.symbols.class_text(program.class_of(method).name));
+        Told {
+            witness: class(method),
+            holder: class(context_method),
+            context: context.to_owned(),
+            apart: method != context_method,
+        }
+    }
+
+    fn witness(&self, lock: &str) -> String {
+        self.of(lock, &self.witness)
+    }
+
+    fn context(&self) -> String {
+        match self.context.as_str() {
+            "*" => "a lock".to_owned(),
+            "this" if self.apart && self.holder == self.witness => format!("another {}", self.holder),
+            lock => self.of(lock, &self.holder),
+        }
+    }
+
+    fn of(&self, lock: &str, class: &str) -> String {
+        match lock.strip_prefix("this") {
+            Some(rest) if self.apart && (rest.is_empty() || rest.starts_with('.')) => format!("{class}.this{rest}"),
+            _ => lock.to_owned(),
+        }
+    }
+}
+
 /// Places of the second acquisition that are listed.
 const LISTED: usize = 8;
 
@@ -267,13 +307,15 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
     contexts.dedup();
     let lines = steps.iter().skip(1).map(|step| step.line);
     let (from, to) = (lines.clone().min().unwrap_or(0), lines.max().unwrap_or(0));
+    let told = Told::new(program, facts.method, instance.context_method, &context);
+    let (outer, protects) = (told.context(), told.witness(&second));
     let both = if first == second {
         match seconds.len() {
-            1 => format!("{second} is locked twice"),
-            more => format!("{second} is locked {} times in turn", more + 1),
+            1 => format!("{protects} is locked twice"),
+            more => format!("{protects} is locked {} times in turn", more + 1),
         }
     } else {
-        format!("{first} and then {second} are locked")
+        format!("{} and then {protects} are locked", told.witness(&first))
     };
     let more = match contexts.len() {
         0 | 1 => String::new(),
@@ -287,11 +329,11 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
         alike: state_class(program, held, facts, twice.at, twice.second).map(Alike::Interruption),
         variables: vec![context.clone(), second.clone()],
         steps,
-        message: format!("{both} while {context} is held{more}: what {second} protects may change in between"),
+        message: format!("{both} while {outer} is held{more}: what {protects} protects may change in between"),
         help: match (from, to) {
-            (0, _) => format!("Hold {second} around the whole of it."),
-            _ if from == to => format!("Hold {second} around the whole of it (line {to})."),
-            _ => format!("Hold {second} from line {from} to line {to}."),
+            (0, _) => format!("Hold {protects} around the whole of it."),
+            _ if from == to => format!("Hold {protects} around the whole of it (line {to})."),
+            _ => format!("Hold {protects} from line {from} to line {to}."),
         },
         units: contexts,
         shown: best.is_shown(),

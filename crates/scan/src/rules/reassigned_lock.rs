@@ -37,12 +37,7 @@ pub fn check(program: &Program) -> Vec<Draft> {
     found
         .into_iter()
         .map(|(pair, (method, line))| {
-            let (class, member) = program.symbols.members(pair);
-            let name = format!(
-                "{}.{}",
-                program.symbols.class_text(class),
-                program.symbols.member_name(member)
-            );
+            let (name, told) = (program.field_text(pair), program.field_name(pair));
             Draft {
                 rule: Rule::ReassignedLock,
                 method,
@@ -51,7 +46,7 @@ pub fn check(program: &Program) -> Vec<Draft> {
                 alike: Some(Alike::Race(name.clone())),
                 variables: vec![name.clone()],
                 steps: vec![step(program, method, line, "acquire", name.clone(), Vec::new())],
-                message: format!("{name} is used as a lock and assigned outside constructors"),
+                message: format!("{told} is used as a lock and assigned outside constructors"),
                 help: "Lock an object in a final field instead.".to_owned(),
                 units: Vec::new(),
                 shown: true,

@@ -81,6 +81,20 @@ class LockPatternBad {
   }
 }
 
+class HalvesBad {
+  final ReentrantReadWriteLock one = new ReentrantReadWriteLock(), other = new ReentrantReadWriteLock();
+  Lock read = one.readLock(), write = one.writeLock();
+  void swap() { read = other.readLock(); }
+  void moved() {
+    write.lock();
+    try { use(); use(); } finally { write.unlock(); }
+  }
+  private void use() {
+    read.lock();
+    try { hashCode(); } finally { read.unlock(); }
+  }
+}
+
 class LockPatternOk {
   final Cell cell = new Cell();
   @GuardedBy("this") final Cell mine = new Cell();
@@ -112,6 +126,15 @@ class LockPatternOk {
   private void readHalves() {
     readHalf.lock();
     try { hashCode(); } finally { readHalf.unlock(); }
+  }
+  Lock readOpen = whole.readLock(), writeOpen = whole.writeLock();
+  void openHalves() {
+    writeOpen.lock();
+    try { readOpenHalves(); readOpenHalves(); } finally { writeOpen.unlock(); }
+  }
+  private void readOpenHalves() {
+    readOpen.lock();
+    try { hashCode(); } finally { readOpen.unlock(); }
   }
   synchronized void helpers(LockPatternOk other) { other.takes(); other.takes(); }
   void takes() { lock.lock(); }

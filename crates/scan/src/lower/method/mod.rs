@@ -15,6 +15,7 @@ use crate::program::LocalFact;
 use crate::symbols::{PairId, Sym, parameters, result, slots};
 
 /// What a method's code is lowered with.
+#[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub pool: &'a ConstantPool,
     /// For each constant: the symbol of a class, the pair of a member reference.
@@ -28,7 +29,7 @@ pub(super) struct Context<'a> {
     pub guarded: &'a FxHashSet<Sym>,
     /// The classes that are locks.
     pub locks: &'a FxHashSet<Sym>,
-    /// Final fields that hold the read or the write lock of the lock in another field.
+    /// Fields that hold the read or the write lock of the lock in another field.
     pub halves: &'a FxHashMap<PairId, PairId>,
     /// The class and the member of a pair.
     pub members: &'a dyn Fn(PairId) -> (Sym, Sym),
