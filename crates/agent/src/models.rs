@@ -83,6 +83,11 @@ pub enum Effect {
     ReceiveResult = 35,
     /// A synchronized method of a collection.
     Monitor = 37,
+    /// Acquire half of the object and the argument (each may be several futures) at the start and at the end, since they
+    /// may be completed between; nothing is hidden.
+    Hear = 41,
+    /// Tells the root of a tree of tasks that this part of it is done: release and acquire half there; nothing is hidden.
+    Complete = 42,
 }
 
 /// Which object a model speaks of.
@@ -177,6 +182,9 @@ const PHASER: &str = "java/util/concurrent/Phaser";
 const EXCHANGER: &str = "java/util/concurrent/Exchanger";
 const FUTURE_TASK: &str = "java/util/concurrent/FutureTask";
 const COMPLETABLE: &str = "java/util/concurrent/CompletableFuture";
+const PER_TASK: &str = "java/util/concurrent/ThreadPerTaskExecutor";
+const FLOCK: &str = "jdk/internal/misc/ThreadFlock";
+const COMPLETER: &str = "java/util/concurrent/CountedCompleter";
 const POOL: &str = "java/util/concurrent/ThreadPoolExecutor";
 const FJ_TASK: &str = "java/util/concurrent/ForkJoinTask";
 const FJ_POOL: &str = "java/util/concurrent/ForkJoinPool";
@@ -255,11 +263,24 @@ pub const MODELS: &[Model] = &[
         argument: Of::This,
         ..m(THREAD, "join", Join).with("(Ljava/time/Duration;)").of(Of::None)
     },
+    Model {
+        argument: Of::This,
+        ..m(THREAD, "getState", Join).of(Of::None)
+    },
     m(THREAD, "interrupt", Send),
     m(THREAD, "isInterrupted", ReceiveIf).with("()"),
     m(THREAD, "interrupted", ReceiveIf).of(Of::Thread),
     // Tasks and futures.
     m(POOL, "execute", SendArgument).of(Of::None).arg(1).always(),
+    m(POOL, "processWorkerExit", Send).always(),
+    m(POOL, "awaitTermination", ReceiveIf),
+    m(POOL, "isTerminated", ReceiveIf),
+    m(PER_TASK, "taskComplete", Send).always(),
+    m(PER_TASK, "awaitTermination", ReceiveIf).with("(J"),
+    m(PER_TASK, "awaitTermination", Receive).with("()"),
+    m(PER_TASK, "isTerminated", ReceiveIf),
+    m(FLOCK, "onExit", Send).always(),
+    m(FLOCK, "awaitAll", Receive),
     m(FUTURE_TASK, "set", Send).always(),
     m(FUTURE_TASK, "setException", Send).always(),
     m(FUTURE_TASK, "cancel", Send),
@@ -270,6 +291,28 @@ pub const MODELS: &[Model] = &[
     m(FJ_TASK, "join", Receive),
     m(FJ_TASK, "get", Receive),
     m(FJ_TASK, "invoke", Receive),
+    m(FJ_TASK, "isDone", ReceiveIf),
+    m(FJ_TASK, "quietlyJoin", Receive).with("()"),
+    m(FJ_TASK, "quietlyJoin", ReceiveIf),
+    m(FJ_TASK, "quietlyJoinUninterruptibly", ReceiveIf),
+    m(FJ_TASK, "quietlyJoinPoolInvokeAllTask", Receive),
+    m(FJ_TASK, "awaitPoolInvoke", Receive),
+    m(FJ_TASK, "quietlyInvoke", Receive),
+    m(FJ_TASK, "invokeAll", Hear)
+        .with("(Ljava/util/concurrent/ForkJoinTask;")
+        .of(Of::Local(0))
+        .arg(1),
+    m(FJ_TASK, "invokeAll", Hear).of(Of::Local(0)),
+    m(COMPLETER, "tryComplete", Complete),
+    m(COMPLETER, "propagateCompletion", Complete),
+    m(COMPLETER, "complete", Complete),
+    m(COMPLETER, "quietlyCompleteRoot", Complete),
+    // The end of every task is told to its pool.
+    m(FJ_POOL, "awaitTermination", ReceiveIf),
+    m(FJ_POOL, "awaitQuiescence", ReceiveIf),
+    m(FJ_POOL, "isTerminated", ReceiveIf),
+    m(FJ_POOL, "isQuiescent", ReceiveIf),
+    m(FJ_POOL, "close", Receive),
     m(FJ_POOL, "execute", SendArgument).of(Of::None).arg(1).always(),
     m(FJ_POOL, "submit", SendArgument).of(Of::None).arg(1).always(),
     m(FJ_POOL, "invoke", Invoke).of(Of::None).arg(1).always(),
@@ -285,8 +328,17 @@ pub const MODELS: &[Model] = &[
     m(COMPLETABLE, "join", Receive),
     m(COMPLETABLE, "getNow", Receive),
     m(COMPLETABLE, "isDone", ReceiveIf),
+    m(COMPLETABLE, "allOf", Hear).of(Of::Local(0)),
+    m(COMPLETABLE, "anyOf", Hear).of(Of::Local(0)),
     m("java/util/Timer", "sched", SendArgument).of(Of::None).arg(1),
     m("java/util/TaskQueue", "getMin", ReceiveResult).of(Of::None).always(),
+    // What is written to a pipe was done before it is read.
+    m("java/io/PipedInputStream", "receive", Send),
+    m("java/io/PipedInputStream", "receivedLast", Send),
+    m("java/io/PipedInputStream", "read", ReceiveIf),
+    m("java/io/PipedReader", "receive", Send),
+    m("java/io/PipedReader", "receivedLast", Send),
+    m("java/io/PipedReader", "read", ReceiveIf),
     // A random number is nobody's state.
     m("java/util/Random", "next", Hide).of(Of::None),
     // Maps.
@@ -473,6 +525,9 @@ pub fn find(class: &str, method: &str, descriptor: &str, is_static: bool) -> Opt
             always: model.always,
         });
     }
+    if let Some(found) = stage(class, method) {
+        return Some(found);
+    }
     if let Some(simple) = class.strip_prefix("java/util/concurrent/") {
         if QUEUES.contains(&simple) && !is_static {
             let (_, _, effect) = QUEUE_METHODS
@@ -534,6 +589,36 @@ pub fn find(class: &str, method: &str, descriptor: &str, is_static: bool) -> Opt
         });
     }
     None
+}
+
+/// The steps of a `CompletableFuture`: whoever runs one has seen what completed the futures it depends on, be it the thread
+/// that asks for it (`uniApplyStage`) or the one that completes the last of them (`UniApply.tryFire`).
+fn stage(class: &str, method: &str) -> Option<Found> {
+    const FUTURE: &str = "Ljava/util/concurrent/CompletableFuture;";
+    let step = class.strip_prefix(COMPLETABLE)?;
+    let of_two = |name: &str| name.starts_with("Bi") || name.starts_with("Or");
+    let (object, argument) = match step.strip_prefix('$') {
+        Some(name) if method == "tryFire" && of_two(name) => (Of::Field("src", FUTURE), Of::Field("snd", FUTURE)),
+        Some(name) if method == "tryFire" && (name.starts_with("Uni") || name == "AnyOf") => {
+            (Of::Field("src", FUTURE), Of::None)
+        }
+        None if method.ends_with("Stage") && (method.starts_with("bi") || method.starts_with("or")) => {
+            (Of::This, Of::Local(2))
+        }
+        // It is static: the source is its argument.
+        None if method == "uniCopyStage" => (Of::Local(0), Of::None),
+        None if method.starts_with("uni") && (method.ends_with("Stage") || method.ends_with("Now")) => {
+            (Of::This, Of::None)
+        }
+        _ => return None,
+    };
+    Some(Found {
+        effect: Hear,
+        object,
+        argument,
+        state: String::new(),
+        always: true,
+    })
 }
 
 /// The same effect on the entry that the argument names.

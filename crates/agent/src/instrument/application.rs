@@ -535,6 +535,29 @@ impl MethodWriter<'_, '_> {
         Ok(())
     }
 
+    /// The handlers that an interrupted thread goes to.
+    fn interruptions(&mut self, code: &Code) -> Result<()> {
+        let mut handlers = Vec::new();
+        for entry in &code.exceptions {
+            let caught = match entry.catch_type {
+                0 => continue,
+                index => self.class.pool.class_name(index)?,
+            };
+            if matches!(caught, b"java/lang/InterruptedException" | b"java/lang/Exception") {
+                handlers.push(u32::from(entry.handler));
+            }
+        }
+        handlers.sort_unstable();
+        handlers.dedup();
+        for handler in handlers {
+            let emit = Emit::new()
+                .op(op::DUP)
+                .call("interrupted", "(Ljava/lang/Throwable;)V", &mut self.class.pool)?;
+            self.edit.insert_before(handler, &emit.bytes);
+        }
+        Ok(())
+    }
+
     /// The entry, the exit by exception, and the handlers that a wait may end in.
     fn boundaries(&mut self, code: &Code) -> Result<()> {
         if self.plan.waits {
@@ -546,6 +569,7 @@ impl MethodWriter<'_, '_> {
                 self.edit.insert_before(u32::from(handler), &emit.bytes);
             }
         }
+        self.interruptions(code)?;
         if !self.plan.frame {
             return Ok(());
         }

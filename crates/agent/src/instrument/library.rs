@@ -29,6 +29,9 @@ pub fn concerns(name: &str) -> bool {
             | "java/util/Timer"
             | "java/util/TaskQueue"
             | "java/util/Random"
+            | "java/io/PipedInputStream"
+            | "java/io/PipedReader"
+            | "jdk/internal/misc/ThreadFlock"
     ) || name.starts_with("java/util/concurrent/")
         || name.starts_with("java/lang/invoke/VarHandle")
 }
@@ -185,6 +188,9 @@ fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, fo
     let Some(code) = class.code(&class.methods[method.index])? else {
         return Ok(false);
     };
+    if matches!(found.effect, Effect::Hear | Effect::Complete) {
+        return transparent(cx, class, method, found, code);
+    }
     let field = match found.state.as_str() {
         "" => 0,
         // The size of a map is the field after its entries.
@@ -204,6 +210,57 @@ fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, fo
     hook_model(cx, class, method, found, number as i32, code)
 }
 
+/// Loads the object that a model of a method of this class speaks of.
+fn load_object(emit: Emit, of: Of, class: &str, pool: &mut ravel_classfile::ConstantPool) -> Result<Emit> {
+    Ok(match of {
+        Of::None => emit.op(op::ACONST_NULL),
+        Of::This => emit.load(0),
+        Of::Local(local) => emit.load(local),
+        Of::Index(local) => emit.load_int(local),
+        Of::Thread => {
+            let index = pool.add_method_ref("java/lang/Thread", "currentThread", "()Ljava/lang/Thread;")?;
+            emit.indexed(op::INVOKESTATIC, index)
+        }
+        Of::Field(field, descriptor) => {
+            let index = pool.add_field_ref(class, field, descriptor)?;
+            emit.load(0).indexed(op::GETFIELD, index)
+        }
+    })
+}
+
+/// A model that only tells of order: what happens inside is recorded as ever.
+fn transparent(
+    cx: &mut Context<'_>,
+    class: &mut ClassFile,
+    method: &MethodContext,
+    found: &Found,
+    code: ravel_classfile::Code,
+) -> Result<bool> {
+    let pool = &mut class.pool;
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let emit = load_object(Emit::new(), found.object, &cx.name, pool)?;
+    let emit = if found.effect == Effect::Complete {
+        emit.call("completing", "(Ljava/lang/Object;)V", pool)?
+    } else {
+        load_object(emit, found.argument, &cx.name, pool)?.call(
+            "heard",
+            "(Ljava/lang/Object;Ljava/lang/Object;)V",
+            pool,
+        )?
+    };
+    edit.insert_at_entry(&emit.bytes);
+    if found.effect == Effect::Hear {
+        for instruction in code.instructions() {
+            let instruction = instruction?;
+            if (op::IRETURN..=op::RETURN).contains(&instruction.opcode) {
+                edit.insert_before(instruction.pc, &emit.bytes);
+            }
+        }
+    }
+    cx.apply(class, method.index, &edit, code)
+}
+
 fn hook_model(
     cx: &mut Context<'_>,
     class: &mut ClassFile,
@@ -216,22 +273,7 @@ fn hook_model(
     let pool = &mut class.pool;
     let mut edit = CodeEditor::new();
     edit.grow_stack(STACK);
-    let load = |emit: Emit, of: Of, pool: &mut ravel_classfile::ConstantPool| -> Result<Emit> {
-        Ok(match of {
-            Of::None => emit.op(op::ACONST_NULL),
-            Of::This => emit.load(0),
-            Of::Local(local) => emit.load(local),
-            Of::Index(local) => emit.load_int(local),
-            Of::Thread => {
-                let index = pool.add_method_ref("java/lang/Thread", "currentThread", "()Ljava/lang/Thread;")?;
-                emit.indexed(op::INVOKESTATIC, index)
-            }
-            Of::Field(field, descriptor) => {
-                let index = pool.add_field_ref(&name, field, descriptor)?;
-                emit.load(0).indexed(op::GETFIELD, index)
-            }
-        })
-    };
+    let load = |emit, of, pool: &mut ravel_classfile::ConstantPool| load_object(emit, of, &name, pool);
     let emit = load(Emit::new(), found.object, pool)?;
     let (emit, descriptor) = if found.effect == Effect::UnlockStamp {
         (emit.ops(&[op::LLOAD, 1]), "(Ljava/lang/Object;JI)V")

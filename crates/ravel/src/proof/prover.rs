@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome};
 use ravel_schedule::{Effort, Goal, Image, Schedule, Shape, Verdict, generate, serial_schedules};
+use ravel_trace::{Event, Names, Op};
 use rustc_hash::FxHashSet;
 
 use super::divergence::{self, Shifts};
@@ -374,6 +375,9 @@ impl<'a> Prover<'a> {
         if goal.shape == Shape::Adjacent && events[found[found.len() - 1]].op.location() != first {
             return Err("the accesses were of different objects".into());
         }
+        if goal.shape == Shape::Adjacent && synchronised(&events[found[0]..found[found.len() - 1]], names) {
+            return Err(slipped("the accesses were ordered by synchronisation".into()));
+        }
         Ok(())
     }
 
@@ -496,6 +500,22 @@ fn ways_round(candidate: &Candidate, goal: &Goal) -> Vec<(Candidate, Goal)> {
         ways.sort_by_key(|(candidate, _)| candidate.events.is_sorted_by_key(|event| event.index));
     }
     ways
+}
+
+/// Whether the thread of the first event told others of it: only then may something order what they do next after it.
+fn synchronised(events: &[Event], names: &Names) -> bool {
+    let Some((first, rest)) = events.split_first() else {
+        return false;
+    };
+    rest.iter().any(|event| {
+        event.thread == first.thread
+            && match event.op {
+                Op::Release { .. } | Op::Wait { .. } | Op::Notify { .. } | Op::Fork { .. } | Op::Send { .. } => true,
+                Op::End { .. } | Op::Initialized { .. } => true,
+                Op::Write { location, .. } | Op::Update { location, .. } => names.is_synchronizing(location),
+                _ => false,
+            }
+    })
 }
 
 fn failure(run: &Forced) -> String {

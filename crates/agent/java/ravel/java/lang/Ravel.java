@@ -1350,7 +1350,9 @@ public final class Ravel {
         long top = H.U.getLong(t + TOP);
         int effect = model & 0xFF;
         boolean outside = top == H.U.getLong(t + BOTTOM);
-        if (top == H.U.getLong(t + OPAQUE) || outside && (model & 1 << 31) == 0) {
+        // A task that a thread runs while it waits for another is run all the same.
+        boolean inside = top == H.U.getLong(t + OPAQUE);
+        if (inside && effect != RUN || outside && (model & 1 << 31) == 0) {
             H.U.putInt(t + NEST, H.U.getInt(t + NEST) + 1);
             return;
         }
@@ -1364,7 +1366,7 @@ public final class Ravel {
             return;
         }
         // What only hides happens in whichever thread comes first: it is no point of the program.
-        boolean point = !outside && effect != HIDE;
+        boolean point = !outside && !inside && effect != HIDE;
         if (point) {
             if ((H.FLAGS & FORCING) != 0) ask(t);
             step(t);
@@ -1478,7 +1480,7 @@ public final class Ravel {
         switch (model & 0xFF) {
             case AWAIT: step(t); sync(t, RESUME_UNNOTIFIED, site, object); break;
             case MONITOR: step(t); sync(t, RELEASE, site, object); break;
-            case RUN: sync(t, SEND, site, object); break;
+            case RUN: ran(t, site, object); break;
             case RECEIVE_OUT:
                 if (thrown instanceof java.util.concurrent.ExecutionException
                         || thrown instanceof java.util.concurrent.CompletionException) {
@@ -1487,6 +1489,54 @@ public final class Ravel {
                 break;
             default: break;
         }
+    }
+
+    /** The end of a task: whoever joins it, or waits until its pool has nothing left to do, has seen what it did. */
+    private static void ran(long t, int site, long task) {
+        sync(t, SEND, site, task);
+        Thread thread = Thread.currentThread();
+        if (thread instanceof java.util.concurrent.ForkJoinWorkerThread) {
+            sync(t, SEND, site, identity(((java.util.concurrent.ForkJoinWorkerThread) thread).getPool()));
+        }
+    }
+
+    /** What completed these futures (or tasks, or several of them) was done before this point. */
+    public static void heard(Object one, Object other) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        hear(t, one);
+        hear(t, other);
+    }
+
+    private static void hear(long t, Object future) {
+        if (future == null) return;
+        if (future instanceof Object[]) {
+            Object[] all = (Object[]) future;
+            for (int i = 0; i < all.length; i++) hear(t, all[i]);
+        } else if (future instanceof java.util.List) {
+            java.util.List<?> all = (java.util.List<?>) future;
+            for (int i = 0; i < all.size(); i++) hear(t, all.get(i));
+        } else {
+            sync(t, RECEIVE, H.U.getInt(t + CALL), identity(future));
+        }
+    }
+
+    /** A part of a tree of tasks is done: whoever completes the next one, or waits for the root, has seen it. */
+    public static void completing(Object task) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long root = identity(((java.util.concurrent.CountedCompleter<?>) task).getRoot());
+        int site = H.U.getInt(t + CALL);
+        sync(t, SEND, site, root);
+        sync(t, RECEIVE, site, root);
+    }
+
+    /** At the start of a handler: who is interrupted has seen what the interrupter did before. */
+    public static void interrupted(Throwable thrown) {
+        if (!(thrown instanceof InterruptedException)) return;
+        Thread thread = Thread.currentThread();
+        long t = thread.ravel$t;
+        if (t != 0) sync(t, RECEIVE, H.U.getInt(t + CALL), identity(thread));
     }
 
     /** Pops the model stack; 0 if the method was not recorded. */
@@ -1528,7 +1578,7 @@ public final class Ravel {
             case INVOKE: if (extra != 0) sync(t, RECEIVE, site, extra); break;
             case RECEIVE_IF: if (yes) sync(t, RECEIVE, site, object); break;
             case RECEIVE_RESULT: if (result != null) sync(t, RECEIVE, site, identity(result)); break;
-            case RUN: sync(t, SEND, site, object); break;
+            case RUN: ran(t, site, object); break;
             case GET: case STATE_READ: state(t, READ_STATE, site, state, value); break;
             case SET: state(t, WRITE_STATE, site, state, 0, extra); break;
             case STATE_UPDATE: state(t, UPDATE_STATE, site, state, 0, extra); break;
