@@ -61,7 +61,7 @@ pub enum Effect {
     StateRead = 26,
     /// Changes the whole state.
     StateUpdate = 27,
-    /// Runs a task: acquire half at the start, release half at the end; nothing is hidden.
+    /// Runs a task: acquire half at the start, release half of its pool at the end; nothing is hidden.
     Run = 29,
     /// Computes the entry of the argument anew.
     MapCompute = 30,
@@ -88,6 +88,8 @@ pub enum Effect {
     Hear = 41,
     /// Tells the root of a tree of tasks that this part of it is done: release and acquire half there; nothing is hidden.
     Complete = 42,
+    /// Release half at the start; nothing is hidden.
+    Tell = 43,
 }
 
 /// Which object a model speaks of.
@@ -288,6 +290,10 @@ pub const MODELS: &[Model] = &[
     m(FUTURE_TASK, "isDone", ReceiveIf),
     m(FJ_TASK, "fork", Send).always(),
     m(FJ_TASK, "doExec", Run).always(),
+    // Whoever waits may go on before `doExec` returns.
+    m(FJ_TASK, "setDone", Tell),
+    m(FJ_TASK, "trySetThrown", Tell),
+    m(FJ_TASK, "trySetCancelled", Tell),
     m(FJ_TASK, "join", Receive),
     m(FJ_TASK, "get", Receive),
     m(FJ_TASK, "invoke", Receive),

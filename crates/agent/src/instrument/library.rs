@@ -188,7 +188,7 @@ fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, fo
     let Some(code) = class.code(&class.methods[method.index])? else {
         return Ok(false);
     };
-    if matches!(found.effect, Effect::Hear | Effect::Complete) {
+    if matches!(found.effect, Effect::Hear | Effect::Complete | Effect::Tell) {
         return transparent(cx, class, method, found, code);
     }
     let field = match found.state.as_str() {
@@ -240,14 +240,14 @@ fn transparent(
     let mut edit = CodeEditor::new();
     edit.grow_stack(STACK);
     let emit = load_object(Emit::new(), found.object, &cx.name, pool)?;
-    let emit = if found.effect == Effect::Complete {
-        emit.call("completing", "(Ljava/lang/Object;)V", pool)?
-    } else {
-        load_object(emit, found.argument, &cx.name, pool)?.call(
+    let emit = match found.effect {
+        Effect::Complete => emit.call("completing", "(Ljava/lang/Object;)V", pool)?,
+        Effect::Tell => emit.call("told", "(Ljava/lang/Object;)V", pool)?,
+        _ => load_object(emit, found.argument, &cx.name, pool)?.call(
             "heard",
             "(Ljava/lang/Object;Ljava/lang/Object;)V",
             pool,
-        )?
+        )?,
     };
     edit.insert_at_entry(&emit.bytes);
     if found.effect == Effect::Hear {

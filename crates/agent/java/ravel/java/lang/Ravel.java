@@ -1480,7 +1480,7 @@ public final class Ravel {
         switch (model & 0xFF) {
             case AWAIT: step(t); sync(t, RESUME_UNNOTIFIED, site, object); break;
             case MONITOR: step(t); sync(t, RELEASE, site, object); break;
-            case RUN: ran(t, site, object); break;
+            case RUN: ran(t, site); break;
             case RECEIVE_OUT:
                 if (thrown instanceof java.util.concurrent.ExecutionException
                         || thrown instanceof java.util.concurrent.CompletionException) {
@@ -1491,9 +1491,8 @@ public final class Ravel {
         }
     }
 
-    /** The end of a task: whoever joins it, or waits until its pool has nothing left to do, has seen what it did. */
-    private static void ran(long t, int site, long task) {
-        sync(t, SEND, site, task);
+    /** The end of a task: whoever waits until its pool has nothing left to do has seen what it did. */
+    private static void ran(long t, int site) {
         Thread thread = Thread.currentThread();
         if (thread instanceof java.util.concurrent.ForkJoinWorkerThread) {
             sync(t, SEND, site, identity(((java.util.concurrent.ForkJoinWorkerThread) thread).getPool()));
@@ -1519,6 +1518,12 @@ public final class Ravel {
         } else {
             sync(t, RECEIVE, H.U.getInt(t + CALL), identity(future));
         }
+    }
+
+    /** A task is about to be done. */
+    public static void told(Object task) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) sync(t, SEND, H.U.getInt(t + CALL), identity(task));
     }
 
     /** A part of a tree of tasks is done: whoever completes the next one, or waits for the root, has seen it. */
@@ -1578,7 +1583,7 @@ public final class Ravel {
             case INVOKE: if (extra != 0) sync(t, RECEIVE, site, extra); break;
             case RECEIVE_IF: if (yes) sync(t, RECEIVE, site, object); break;
             case RECEIVE_RESULT: if (result != null) sync(t, RECEIVE, site, identity(result)); break;
-            case RUN: ran(t, site, object); break;
+            case RUN: ran(t, site); break;
             case GET: case STATE_READ: state(t, READ_STATE, site, state, value); break;
             case SET: state(t, WRITE_STATE, site, state, 0, extra); break;
             case STATE_UPDATE: state(t, UPDATE_STATE, site, state, 0, extra); break;
