@@ -110,7 +110,7 @@ pub extern "system" fn Java_java_lang_Ravel_fieldName(env: *mut JNIEnv, _: jclas
         return std::ptr::null_mut();
     };
     let class = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
-    match agent.instrumenter.instance_field(&class, index as usize) {
+    match agent.instrumenter.declared_field(&class, index) {
         Some((name, _)) => jvm::string(env, &name),
         None => std::ptr::null_mut(),
     }
@@ -124,7 +124,7 @@ pub extern "system" fn Java_java_lang_Ravel_fieldNumber(env: *mut JNIEnv, _: jcl
     // A model has 16 bits for its field.
     let field = agent
         .instrumenter
-        .instance_field(&class, index as usize)
+        .declared_field(&class, index)
         .map(|(_, field)| field.0);
     field.filter(|field| *field < 1 << 16).map_or(-1, |field| field as jint)
 }

@@ -22,7 +22,7 @@ use crate::options::Options;
 use crate::thread_block::{FRAME, MANY_SLOTS, MODELS, RECORD, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock};
 
 /// Sites that fit into the tables.
-pub const MAX_SITES: usize = 1 << 25;
+pub const MAX_SITES: usize = 1 << 22;
 /// Threads that can own objects; later ones share everything they touch.
 pub const MAX_THREADS: usize = 1 << 20;
 const OWNERS: usize = 1 << 20;
@@ -214,6 +214,8 @@ impl Recorder {
             epoch: 1,
             shaken: 1,
             settled: 0,
+            run_end: 0,
+            unused: 0,
             sure_objects: [0; SITE_SLOTS],
             sure_arrays: [0; SITE_SLOTS],
             vain: [0; SITE_SLOTS],

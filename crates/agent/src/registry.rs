@@ -302,17 +302,18 @@ impl Registry {
         unsafe { self.recorder.statics.at(site.index()).write(word) };
     }
 
-    /// The instance fields that a loaded class declares, in the order of their ids.
-    pub fn instance_field(&self, class: &str, index: usize) -> Option<(String, FieldId)> {
+    /// The fields that a loaded class declares, in the order of their ids: instance fields from 0 on, static ones from -1 down.
+    pub fn declared_field(&self, class: &str, index: i32) -> Option<(String, FieldId)> {
         let entry = self.classes.get(class).filter(|entry| entry.loaded)?;
         let mut fields: Vec<FieldId> = entry.fields.values().copied().collect();
         fields.retain(|field| {
             let field = &self.fields[field.index()];
-            field.declared && field.flags & flags::STATIC == 0
+            field.declared && (field.flags & flags::STATIC != 0) == (index < 0)
         });
         fields.sort_unstable();
+        let place = if index < 0 { !index } else { index };
         fields
-            .get(index)
+            .get(place as usize)
             .map(|field| (self.fields[field.index()].name.clone(), *field))
     }
 

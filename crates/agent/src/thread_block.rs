@@ -94,6 +94,9 @@ pub struct ThreadBlock {
     pub shaken: u64,
     /// The table of accesses that say nothing new; 0 until it is needed.
     pub settled: u64,
+    /// Forced runs: the position after the run of points that the thread is in.
+    pub run_end: u32,
+    pub(crate) unused: u32,
     /// By site: an object of which it takes no notice.
     pub sure_objects: [u64; SITE_SLOTS],
     /// By site: the same for a stretch of an array.
@@ -119,7 +122,8 @@ const _: () = {
     assert!(std::mem::offset_of!(ThreadBlock, ended) == 188);
     assert!(std::mem::offset_of!(ThreadBlock, claims) == 196);
     assert!(std::mem::offset_of!(ThreadBlock, settled) == 216);
-    assert!(std::mem::offset_of!(ThreadBlock, sure_objects) == 224);
+    assert!(std::mem::offset_of!(ThreadBlock, run_end) == 224);
+    assert!(std::mem::offset_of!(ThreadBlock, sure_objects) == 232);
 };
 
 /// Bytes of a record.

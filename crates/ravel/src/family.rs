@@ -1,10 +1,11 @@
 //! A program that Ravel has started, and every process that comes of it: none is left behind, whatever becomes of Ravel.
 //!
 //! Ravel itself can be killed without warning. So the first program started also starts a guard, a second process of Ravel that
-//! is told of every program and its end, and that ends what is left when Ravel is gone.
+//! is told of every program and its end, and that ends what is left when Ravel is gone. It removes temporary files as well.
 
 use std::fs;
 use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -168,6 +169,13 @@ impl Drop for Guarded {
     }
 }
 
+/// Tells the guard of a temporary file or directory, to be removed if Ravel is gone and it is not.
+pub fn leave_nothing_at(path: &Path) {
+    if let Some(path) = path.to_str().filter(|path| !path.contains(['\n', '\t'])) {
+        tell(&format!("file\t{path}\n"));
+    }
+}
+
 /// Sends a line to the guard; starts it if it is not there. Without a guard everything works until Ravel is killed.
 fn tell(line: &str) {
     static GUARD: OnceLock<Mutex<Option<ChildStdin>>> = OnceLock::new();
@@ -193,9 +201,14 @@ fn start() -> Option<ChildStdin> {
 /// What the guard does: listens until Ravel is gone, and ends what is left.
 pub fn guard(lines: impl BufRead) {
     let mut families: Vec<Family> = Vec::new();
+    let mut files: Vec<PathBuf> = Vec::new();
     for line in lines.lines().map_while(Result::ok) {
         let mut words = line.split('\t');
         let sign = words.next();
+        if sign == Some("file") {
+            files.extend(words.next().map(PathBuf::from));
+            continue;
+        }
         let Some(number) = words.next().and_then(|word| word.parse().ok()) else {
             continue;
         };
@@ -205,6 +218,9 @@ pub fn guard(lines: impl BufRead) {
         }
     }
     families.iter().for_each(Family::end);
+    for path in files {
+        let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+    }
 }
 
 fn pid(id: u32) -> Option<Pid> {
@@ -321,7 +337,14 @@ mod tests {
             ..first.clone()
         };
         let told = format!("{}{}-\t{}\nnonsense\n", announced.line(), second.line(), second.number);
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, inner) = (folder.path().join("file"), folder.path().join("inner"));
+        fs::write(&file, "1").expect("a file");
+        fs::create_dir(&inner).expect("a folder");
+        fs::write(inner.join("file"), "1").expect("a file");
+        let told = format!("{told}file\t{}\nfile\t{}\nfile\t\n", file.display(), inner.display());
         guard(told.as_bytes());
+        assert!(!file.exists() && !inner.exists() && folder.path().exists());
         one.wait().expect("it was killed");
         assert_eq!(first.members(false), Vec::<u32>::new());
         assert!(second.members(true).len() >= 3);

@@ -66,7 +66,7 @@ impl Focus {
             }
             plan
         };
-        let mut file = tempfile::NamedTempFile::new().context("a temporary file")?;
+        let mut file = crate::scratch::file()?;
         file.write_all(plan.digest(args.focus_mode, options.keep_unshared).as_bytes())
             .context("the digest of the focus plan")?;
         options.focus = Some(file.path().to_path_buf());

@@ -111,7 +111,7 @@ impl Program {
             bail!("the trace does not say which of the JVMs that `{first}` starts it is of; record it again");
         }
         let recorded = Options::parse(option("agent").unwrap_or_default()).unwrap_or_default();
-        let scratch = tempfile::tempdir().context("a temporary directory")?;
+        let scratch = crate::scratch::directory()?;
         let focus = match option("focus") {
             Some(digest) => {
                 let path = scratch.path().join("focus");

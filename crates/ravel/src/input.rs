@@ -116,7 +116,7 @@ impl Again {
         let file = if input.open {
             None
         } else {
-            let mut file = tempfile::NamedTempFile::new().context("a temporary file for standard input")?;
+            let mut file = crate::scratch::file()?;
             file.write_all(&input.bytes)
                 .context("a temporary file for standard input")?;
             Some(file)

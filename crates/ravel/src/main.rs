@@ -11,6 +11,7 @@ mod java;
 mod progress;
 mod proof;
 mod recording;
+mod scratch;
 mod suspects;
 
 use std::process::ExitCode;

@@ -20,6 +20,7 @@ use crate::agent_library;
 use crate::family::Family;
 use crate::input::Input;
 use crate::progress::{Progress, round, size};
+use crate::scratch;
 
 /// What came of a command.
 pub struct Recording {
@@ -111,14 +112,16 @@ pub fn record(command: &[String], output: &Path, mut options: Options, start: &S
         )
     })?;
     let library = agent_library::unpack()?;
-    let status_file = tempfile::NamedTempFile::new().context("a temporary file")?;
+    // In a folder that is gone afterwards: a JVM that ends later than the command must not leave a file there.
+    let folder = scratch::directory()?;
+    let status_file = folder.path().join("status");
     options.out = with_process_id(&output);
     options.command = command.to_vec();
-    options.status = Some(status_file.path().to_path_buf());
+    options.status = Some(status_file.clone());
     let (status, ended, stopped) = run(command, &library, options.clone(), start)?;
     fresh_line();
 
-    let mut lines: Vec<String> = fs::read_to_string(status_file.path())
+    let mut lines: Vec<String> = fs::read_to_string(&status_file)
         .unwrap_or_default()
         .lines()
         .map(str::to_string)
@@ -361,7 +364,7 @@ fn run(
     start: &Start,
 ) -> Result<(ExitStatus, Option<Duration>, bool)> {
     let (program, arguments) = command.split_first().context("no command: put it after --")?;
-    let scratch = tempfile::tempdir().context("a temporary directory")?;
+    let scratch = scratch::directory()?;
     let mut child = Command::new(program);
     if starts_java(program) {
         options.tied = true;

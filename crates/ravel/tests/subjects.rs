@@ -70,10 +70,15 @@ fn java(subject: &Subject, options: &[String]) -> Vec<String> {
 }
 
 fn recorded(subject: &Subject, trace: &Path, options: &[String]) -> std::process::Output {
+    recorded_with(&[], subject, trace, options)
+}
+
+fn recorded_with(how: &[&str], subject: &Subject, trace: &Path, options: &[String]) -> std::process::Output {
     run(
         ravel()
             .args(["record", "-o"])
             .arg(trace)
+            .args(how)
             .args(["--exit-code", "program", "--"])
             .args(java(subject, options)),
         LIMIT,
@@ -158,6 +163,46 @@ fn hard_programs_behave_the_same() {
             .join(format!("{}-{}.ravel", subject.name(), subject.jdk.release));
         behaves_as_plain(subject, &trace)
     });
+}
+
+/// What the filter of repeats loses, and what brings it back: the beginning of a unit that takes a new way late.
+#[test]
+fn a_late_path_shows_its_beginning_if_repeats_are_kept() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let all: Vec<Subject> = subjects("events", 17, dir.path())
+        .into_iter()
+        .filter(|subject| subject.name() == "LatePath")
+        .collect();
+    assert!(!all.is_empty());
+    each(&all, |subject| {
+        for (how, wanted) in [(&[][..], false), (&["--keep-repeats"][..], true)] {
+            let trace = dir.path().join(format!("late-{}.ravel", subject.jdk.release));
+            recorded_with(how, subject, &trace, &[]);
+            let seen = write_follows_read(&trace).map_err(|error| subject.fail(error))?;
+            if seen != vec![wanted] {
+                return Err(subject.fail(format!("{how:?}: each write after a read in its call: {seen:?}")));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// For each write of the thread `seller`, whether the trace has a read before it in the same call.
+fn write_follows_read(trace: &Path) -> Result<Vec<bool>, ravel_trace::SourceError> {
+    let mut reader = Reader::open(trace, ReadOptions::default())?;
+    let (mut read, mut found) = (false, Vec::new());
+    while let Some(event) = reader.next_event()? {
+        if reader.names().thread(event.thread).name != "seller" || !concerns(&event, "Stock.*", reader.names()) {
+            continue;
+        }
+        match event.op {
+            Op::Enter { .. } => read = false,
+            Op::Read { .. } => read = true,
+            Op::Write { .. } => found.push(read),
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 /// Compares a trace with the expectations.

@@ -3,24 +3,17 @@
 use ravel_classfile::{
     ClassFile, Code, CodeEditor, Instruction, Operand, Result, access, decode_modified_utf8, op, super_call_pc,
 };
-use ravel_trace::names::{Site, SiteKind, flags};
+use ravel_trace::names::{Site, SiteKind};
 
+use super::accesses::{Access, entries, parts};
 use super::emit::{Emit, WORD};
 use super::{Context, Lines, MethodContext, methods};
 use crate::focus::MethodFocus;
-use crate::registry::Knowledge;
 
 /// How much deeper the operand stack gets at most.
 const STACK: u16 = 10;
 /// How the name of the field begins that stands for what a method returned; the method follows.
 pub const RETURNED: &str = "ravel$returned ";
-
-/// A field reference of the class's pool.
-struct FieldRef {
-    owner: String,
-    name: String,
-    descriptor: String,
-}
 
 /// Rewrites all methods.
 pub fn rewrite(cx: &mut Context<'_>, class: &mut ClassFile) -> Result<()> {
@@ -75,10 +68,15 @@ fn rewrite_method(
         edit: &mut edit,
         plan: &plan,
         calls,
+        run: Vec::new(),
     };
+    let entries = entries(&code)?;
     for instruction in code.instructions() {
         let instruction = instruction?;
         let before = instruction.pc < plan.start;
+        if entries.binary_search(&instruction.pc).is_ok() || parts(&instruction) {
+            writer.end_run()?;
+        }
         match (instruction.opcode, instruction.operand) {
             // A new object gets its word whatever else is left out.
             (op::INVOKESPECIAL, Operand::Method(_)) if before => writer.before_super(&instruction)?,
@@ -87,6 +85,7 @@ fn rewrite_method(
             _ => writer.instruction(&instruction)?,
         }
     }
+    writer.end_run()?;
     writer.boundaries(&code)?;
     if edit.is_empty() {
         return Ok(true);
@@ -143,18 +142,20 @@ fn is_array_access(opcode: u8) -> bool {
     (op::IALOAD..=op::SALOAD).contains(&opcode) || (op::IASTORE..=op::SASTORE).contains(&opcode)
 }
 
-struct MethodWriter<'a, 'b> {
-    cx: &'a mut Context<'b>,
-    class: &'a mut ClassFile,
-    method: &'a mut MethodContext,
-    lines: &'a Lines,
-    edit: &'a mut CodeEditor,
+pub(super) struct MethodWriter<'a, 'b> {
+    pub(super) cx: &'a mut Context<'b>,
+    pub(super) class: &'a mut ClassFile,
+    pub(super) method: &'a mut MethodContext,
+    pub(super) lines: &'a Lines,
+    pub(super) edit: &'a mut CodeEditor,
     plan: &'a Plan,
     calls: bool,
+    /// Accesses not yet written: see `accesses`.
+    pub(super) run: Vec<Access>,
 }
 
 impl MethodWriter<'_, '_> {
-    fn site(&mut self, pc: u32, what: SiteKind) -> Option<i32> {
+    pub(super) fn site(&mut self, pc: u32, what: SiteKind) -> Option<i32> {
         let method = self.cx.method_id(self.method);
         let site = Site {
             method,
@@ -165,12 +166,12 @@ impl MethodWriter<'_, '_> {
         self.cx.state.registry.site(site).map(|id| id.0 as i32)
     }
 
-    /// In forced runs: asks before the point.
+    /// In forced runs: asks before a point that is in no run.
     fn point(&mut self, pc: u32, site: i32) -> Result<()> {
         if self.cx.forcing {
             let emit = Emit::new()
                 .int(site, &mut self.class.pool)?
-                .call("point", "(I)V", &mut self.class.pool)?;
+                .call("alone", "(I)V", &mut self.class.pool)?;
             self.edit.insert_before(pc, &emit.bytes);
         }
         Ok(())
@@ -219,135 +220,6 @@ impl MethodWriter<'_, '_> {
             .call("born", "()J", pool)?
             .indexed(op::PUTFIELD, word);
         self.edit.insert_after(pc, &emit.bytes);
-        Ok(())
-    }
-
-    fn field_ref(&self, index: u16) -> Result<FieldRef> {
-        let field = self.class.pool.member_ref(index)?;
-        Ok(FieldRef {
-            owner: decode_modified_utf8(field.class).into_owned(),
-            name: decode_modified_utf8(field.name).into_owned(),
-            descriptor: decode_modified_utf8(field.descriptor).into_owned(),
-        })
-    }
-
-    fn field(&mut self, pc: u32, opcode: u8, index: u16) -> Result<()> {
-        let field = self.field_ref(index)?;
-        if !self.cx.filter.has_word(&field.owner) || field.name.starts_with("this$") {
-            return Ok(());
-        }
-        let known = self
-            .cx
-            .state
-            .registry
-            .field_flags(&field.owner, &field.name, &field.descriptor);
-        if known.is_some_and(|known| known & flags::FINAL != 0) && !self.cx.filter.keeps_final() {
-            return Ok(());
-        }
-        let method = self.cx.method_id(self.method);
-        let site = Site {
-            method,
-            bci: pc,
-            line: self.lines.at(pc),
-            what: SiteKind::Unknown,
-        };
-        let Some((site, knowledge)) =
-            self.cx
-                .state
-                .registry
-                .field_site(site, &field.owner, &field.name, &field.descriptor)
-        else {
-            return Ok(());
-        };
-        let site = site.0 as i32;
-        self.point(pc, site)?;
-        let writes = matches!(opcode, op::PUTFIELD | op::PUTSTATIC);
-        let maybe_volatile = match knowledge {
-            Knowledge::Flags(known) => known & flags::VOLATILE != 0,
-            Knowledge::Nothing => true,
-        };
-        let pool = &mut self.class.pool;
-        if writes && maybe_volatile {
-            let emit = Emit::new().int(site, pool)?.call("stamp", "(I)V", pool)?;
-            self.edit.insert_before(pc, &emit.bytes);
-        }
-        let kind = value_kind(&field.descriptor);
-        let wide = matches!(kind, 'J' | 'D');
-        let value = value_descriptor(kind);
-        let (before, after): (&[u8], Emit) = match (opcode, wide) {
-            (op::GETSTATIC, false) => (&[], Emit::new().op(op::DUP)),
-            (op::GETSTATIC, true) => (&[], Emit::new().op(op::DUP2)),
-            (op::PUTSTATIC, false) => (&[op::DUP], Emit::new()),
-            (op::PUTSTATIC, true) => (&[op::DUP2], Emit::new()),
-            (op::GETFIELD, false) => (&[op::DUP], Emit::new().ops(&[op::DUP_X1, op::SWAP])),
-            (op::GETFIELD, true) => (&[op::DUP], Emit::new().ops(&[op::DUP2_X1, op::DUP2_X1, op::POP2])),
-            (_, false) => (&[op::DUP2], Emit::new().op(op::SWAP)),
-            (_, true) => (
-                &[op::DUP2_X1, op::DUP2_X1, op::POP2, op::DUP_X2, op::DUP_X2, op::POP],
-                Emit::new(),
-            ),
-        };
-        let after = if matches!(opcode, op::GETSTATIC | op::PUTSTATIC) {
-            let name = if writes { "putStatic" } else { "getStatic" };
-            after.int(site, pool)?.call(name, &format!("({value}I)V"), pool)?
-        } else {
-            let name = if writes { "put" } else { "get" };
-            let descriptor = format!("({value}Ljava/lang/Object;JI)V");
-            after
-                .op(op::DUP)
-                .word(&field.owner, pool)?
-                .int(site, pool)?
-                .call(name, &descriptor, pool)?
-        };
-        self.edit.insert_before(pc, before);
-        self.edit.insert_after(pc, &after.bytes);
-        Ok(())
-    }
-
-    fn element(&mut self, pc: u32, opcode: u8) -> Result<()> {
-        let (descriptor, kind) = match opcode {
-            op::IALOAD | op::IASTORE => ("[I", 'I'),
-            op::LALOAD | op::LASTORE => ("[J", 'J'),
-            op::FALOAD | op::FASTORE => ("[F", 'F'),
-            op::DALOAD | op::DASTORE => ("[D", 'D'),
-            op::AALOAD | op::AASTORE => ("[Ljava/lang/Object;", 'L'),
-            op::BALOAD | op::BASTORE => ("[B", 'I'),
-            op::CALOAD | op::CASTORE => ("[C", 'I'),
-            _ => ("[S", 'I'),
-        };
-        let Some(site) = self.site(pc, SiteKind::Element(descriptor.to_string())) else {
-            return Ok(());
-        };
-        self.point(pc, site)?;
-        let pool = &mut self.class.pool;
-        let wide = matches!(kind, 'J' | 'D');
-        let value = value_descriptor(kind);
-        if opcode <= op::SALOAD {
-            let keep = if wide { op::DUP2_X2 } else { op::DUP_X2 };
-            let descriptor = format!("(Ljava/lang/Object;I{value}I)V");
-            let after = Emit::new().op(keep).int(site, pool)?.call("aget", &descriptor, pool)?;
-            self.edit.insert_before(pc, &[op::DUP2]);
-            self.edit.insert_after(pc, &after.bytes);
-        } else {
-            let descriptor = format!("({value}Ljava/lang/Object;II)V");
-            let (copy, back): (&[u8], &[u8]) = if wide {
-                (
-                    &[op::DUP2_X2, op::DUP2_X2, op::POP2, op::DUP2_X2],
-                    &[op::DUP2_X2, op::POP2],
-                )
-            } else {
-                (
-                    &[op::DUP_X2, op::DUP_X2, op::POP, op::DUP2_X1],
-                    &[op::DUP2_X1, op::POP2],
-                )
-            };
-            let emit = Emit::new()
-                .ops(copy)
-                .int(site, pool)?
-                .call("aput", &descriptor, pool)?
-                .ops(back);
-            self.edit.insert_before(pc, &emit.bytes);
-        }
         Ok(())
     }
 

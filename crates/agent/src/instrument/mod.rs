@@ -1,6 +1,7 @@
 //! Rewrites classes as they are loaded. Only straight-line code is inserted; a method without room for it stays as it is
 //! and is counted.
 
+mod accesses;
 mod application;
 mod emit;
 mod library;
@@ -108,9 +109,9 @@ impl Instrumenter {
         self.filter.has_word(name)
     }
 
-    /// The instance fields of a loaded class (internal name), one by one.
-    pub fn instance_field(&self, class: &str, index: usize) -> Option<(String, FieldId)> {
-        self.lock().registry.instance_field(class, index)
+    /// The fields of a loaded class (internal name), one by one: instance fields from 0 on, static ones from -1 down.
+    pub fn declared_field(&self, class: &str, index: i32) -> Option<(String, FieldId)> {
+        self.lock().registry.declared_field(class, index)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {

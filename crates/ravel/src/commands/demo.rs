@@ -68,7 +68,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             std::path::absolute(directory).with_context(|| directory.display().to_string())?
         }
         None => {
-            temporary = tempfile::tempdir().context("a temporary directory")?;
+            temporary = crate::scratch::directory()?;
             // Nobody will look there afterwards: paths in the report are shorter seen from inside.
             std::env::set_current_dir(temporary.path()).context("a temporary directory")?;
             PathBuf::new()

@@ -129,7 +129,7 @@ fn probe(java: &Java) -> Result<String> {
             java::OLDEST
         );
     }
-    let directory = tempfile::tempdir().context("a temporary directory")?;
+    let directory = crate::scratch::directory()?;
     std::fs::write(directory.path().join("Probe.class"), PROBE).context("a temporary file")?;
     let command = [
         java.tool("java").to_string_lossy().into_owned(),

@@ -6,7 +6,7 @@ use super::tables::{Objects, Strays};
 use crate::columns::{Entry, Record};
 use crate::event::{Mode, Op};
 use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, SiteId, ThreadId};
-use crate::names::{Location, Names, SiteKind, flags};
+use crate::names::{Field, Location, Names, SiteKind, flags};
 use crate::raw::{RawKind, STATE_FIELD_SHIFT, TABLE_OBJECT};
 
 /// Counts of what a reader saw.
@@ -194,7 +194,12 @@ impl Resolver {
             return LocationId(place.last_id);
         }
         let field = self.state_field(a);
-        let location = self.interner.field(a & OBJECT_MASK, field, &mut self.names);
+        let is_static = |field: &Field| field.flags & flags::STATIC != 0;
+        let location = if self.names.fields.get(field.index()).is_some_and(is_static) {
+            self.interner.single(field, Location::Static(field), &mut self.names)
+        } else {
+            self.interner.field(a & OBJECT_MASK, field, &mut self.names)
+        };
         (place.last_key, place.last_id) = (a, location.0);
         location
     }

@@ -88,7 +88,8 @@ public final class Ravel {
     private static final long EPOCH = 200;
     private static final long SHAKEN = 208;
     private static final long SETTLED = 216;
-    private static final long SURE_OBJECTS = 224;
+    private static final long RUN_END = 224;
+    private static final long SURE_OBJECTS = 232;
     private static final long SURE_ARRAYS = SURE_OBJECTS + 8 * 128;
     private static final long VAIN = SURE_ARRAYS + 8 * 128;
     private static final long SURE_MANY = VAIN + 128;
@@ -142,6 +143,9 @@ public final class Ravel {
     private static final int EXIT = 29;
     private static final int INITIALIZED = 30;
     private static final int SHARE = 31;
+
+    // The site in what the hooks of application code are given, see pass.
+    private static final int SITE = (1 << 22) - 1;
 
     // Bits of a site's byte in SITES.
     private static final int SITE_VOLATILE = 1;
@@ -236,84 +240,84 @@ public final class Ravel {
 
     // ---- fields -----------------------------------------------------------------------------------------------
 
-    public static void get(int v, Object o, long w, int site) {
+    public static void get(int v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, READ, site, p, o, w, v);
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, READ, code, o, w, v);
     }
 
-    public static void get(long v, Object o, long w, int site) {
+    public static void get(long v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, READ, site, p, o, w, v);
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, READ, code, o, w, v);
     }
 
-    public static void get(float v, Object o, long w, int site) {
+    public static void get(float v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, READ, site, p, o, w, Float.floatToRawIntBits(v));
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, READ, code, o, w, Float.floatToRawIntBits(v));
     }
 
-    public static void get(double v, Object o, long w, int site) {
+    public static void get(double v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, READ, site, p, o, w, Double.doubleToRawLongBits(v));
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, READ, code, o, w, Double.doubleToRawLongBits(v));
     }
 
-    public static void get(Object v, Object o, long w, int site) {
+    public static void get(Object v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, READ, site, p, o, w, reference(v));
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, READ, code, o, w, reference(v));
     }
 
-    public static void put(int v, Object o, long w, int site) {
+    public static void put(int v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, WRITE, site, p, o, w, v);
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, WRITE, code, o, w, v);
     }
 
-    public static void put(long v, Object o, long w, int site) {
+    public static void put(long v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, WRITE, site, p, o, w, v);
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, WRITE, code, o, w, v);
     }
 
-    public static void put(float v, Object o, long w, int site) {
+    public static void put(float v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, WRITE, site, p, o, w, Float.floatToRawIntBits(v));
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, WRITE, code, o, w, Float.floatToRawIntBits(v));
     }
 
-    public static void put(double v, Object o, long w, int site) {
+    public static void put(double v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, WRITE, site, p, o, w, Double.doubleToRawLongBits(v));
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, WRITE, code, o, w, Double.doubleToRawLongBits(v));
     }
 
-    public static void put(Object v, Object o, long w, int site) {
+    public static void put(Object v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, site)) return;
-        access(t, WRITE, site, p, o, w, reference(v));
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
+        access(t, WRITE, code, o, w, reference(v));
     }
 
     /** Whether this access says nothing new: see settle, which found so when the object's word was the same. */
@@ -379,23 +383,25 @@ public final class Ravel {
         if (w == 0) return;
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
-        int p = step(t);
+        step(t);
         if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureOfMany(t, w, site)) return;
-        access(t, kind, site, p, o, w, v);
+        access(t, kind, site, o, w, v);
     }
 
     @DontInline
     public static void jaget(Object a, int i, Object v, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
-        element(READ_ELEMENT, a, i, reference(v), site);
+        step(t);
+        look(t, READ_ELEMENT, a, i, reference(v), site);
     }
 
     @DontInline
     public static void japut(Object v, Object a, int i, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
-        element(WRITE_ELEMENT, a, i, reference(v), site);
+        step(t);
+        look(t, WRITE_ELEMENT, a, i, reference(v), site);
     }
 
     /** The word of a JDK object being made. */
@@ -427,56 +433,56 @@ public final class Ravel {
 
     // ---- statics ----------------------------------------------------------------------------------------------
 
-    public static void getStatic(int v, int site) {
-        statics(READ, site, v);
+    public static void getStatic(int v, int code) {
+        statics(READ, code, v);
     }
 
-    public static void getStatic(long v, int site) {
-        statics(READ, site, v);
+    public static void getStatic(long v, int code) {
+        statics(READ, code, v);
     }
 
-    public static void getStatic(float v, int site) {
-        statics(READ, site, Float.floatToRawIntBits(v));
+    public static void getStatic(float v, int code) {
+        statics(READ, code, Float.floatToRawIntBits(v));
     }
 
-    public static void getStatic(double v, int site) {
-        statics(READ, site, Double.doubleToRawLongBits(v));
+    public static void getStatic(double v, int code) {
+        statics(READ, code, Double.doubleToRawLongBits(v));
     }
 
-    public static void getStatic(Object v, int site) {
-        statics(READ, site, reference(v));
+    public static void getStatic(Object v, int code) {
+        statics(READ, code, reference(v));
     }
 
-    public static void putStatic(int v, int site) {
-        statics(WRITE, site, v);
+    public static void putStatic(int v, int code) {
+        statics(WRITE, code, v);
     }
 
-    public static void putStatic(long v, int site) {
-        statics(WRITE, site, v);
+    public static void putStatic(long v, int code) {
+        statics(WRITE, code, v);
     }
 
-    public static void putStatic(float v, int site) {
-        statics(WRITE, site, Float.floatToRawIntBits(v));
+    public static void putStatic(float v, int code) {
+        statics(WRITE, code, Float.floatToRawIntBits(v));
     }
 
-    public static void putStatic(double v, int site) {
-        statics(WRITE, site, Double.doubleToRawLongBits(v));
+    public static void putStatic(double v, int code) {
+        statics(WRITE, code, Double.doubleToRawLongBits(v));
     }
 
-    public static void putStatic(Object v, int site) {
-        statics(WRITE, site, reference(v));
+    public static void putStatic(Object v, int code) {
+        statics(WRITE, code, reference(v));
     }
 
     /** STATICS has a word for each site: the index of its field's owner in the same table, found by the agent. */
     @ForceInline
-    private static void statics(int kind, int site, long v) {
+    private static void statics(int kind, int code, long v) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        long owner = H.STATICS + 4L * H.U.getInt(H.STATICS + 4L * site);
+        pass(t, code);
+        long owner = H.STATICS + 4L * H.U.getInt(H.STATICS + 4L * (code & SITE));
         int tag = H.U.getInt(owner);
         if (tag == H.U.getInt(t + TAG)) return;
-        staticAccess(t, kind, site, p, owner, tag, v);
+        staticAccess(t, kind, code & SITE, position(t, code), owner, tag, v);
     }
 
     @DontInline
@@ -507,55 +513,60 @@ public final class Ravel {
 
     // ---- arrays -----------------------------------------------------------------------------------------------
 
-    public static void aget(Object a, int i, int v, int site) {
-        element(READ_ELEMENT, a, i, v, site);
+    public static void aget(Object a, int i, int v, int code) {
+        element(READ_ELEMENT, a, i, v, code);
     }
 
-    public static void aget(Object a, int i, long v, int site) {
-        element(READ_ELEMENT, a, i, v, site);
+    public static void aget(Object a, int i, long v, int code) {
+        element(READ_ELEMENT, a, i, v, code);
     }
 
-    public static void aget(Object a, int i, float v, int site) {
-        element(READ_ELEMENT, a, i, Float.floatToRawIntBits(v), site);
+    public static void aget(Object a, int i, float v, int code) {
+        element(READ_ELEMENT, a, i, Float.floatToRawIntBits(v), code);
     }
 
-    public static void aget(Object a, int i, double v, int site) {
-        element(READ_ELEMENT, a, i, Double.doubleToRawLongBits(v), site);
+    public static void aget(Object a, int i, double v, int code) {
+        element(READ_ELEMENT, a, i, Double.doubleToRawLongBits(v), code);
     }
 
     @DontInline // where C2 knows that it is an array of references, it will not look at the header in place
-    public static void aget(Object a, int i, Object v, int site) {
-        element(READ_ELEMENT, a, i, reference(v), site);
+    public static void aget(Object a, int i, Object v, int code) {
+        element(READ_ELEMENT, a, i, reference(v), code);
     }
 
-    public static void aput(int v, Object a, int i, int site) {
-        element(WRITE_ELEMENT, a, i, v, site);
+    public static void aput(int v, Object a, int i, int code) {
+        element(WRITE_ELEMENT, a, i, v, code);
     }
 
-    public static void aput(long v, Object a, int i, int site) {
-        element(WRITE_ELEMENT, a, i, v, site);
+    public static void aput(long v, Object a, int i, int code) {
+        element(WRITE_ELEMENT, a, i, v, code);
     }
 
-    public static void aput(float v, Object a, int i, int site) {
-        element(WRITE_ELEMENT, a, i, Float.floatToRawIntBits(v), site);
+    public static void aput(float v, Object a, int i, int code) {
+        element(WRITE_ELEMENT, a, i, Float.floatToRawIntBits(v), code);
     }
 
-    public static void aput(double v, Object a, int i, int site) {
-        element(WRITE_ELEMENT, a, i, Double.doubleToRawLongBits(v), site);
+    public static void aput(double v, Object a, int i, int code) {
+        element(WRITE_ELEMENT, a, i, Double.doubleToRawLongBits(v), code);
     }
 
     @DontInline
-    public static void aput(Object v, Object a, int i, int site) {
-        element(WRITE_ELEMENT, a, i, reference(v), site);
+    public static void aput(Object v, Object a, int i, int code) {
+        element(WRITE_ELEMENT, a, i, reference(v), code);
     }
 
     @ForceInline
-    private static void element(int kind, Object a, int i, long v, int site) {
+    private static void element(int kind, Object a, int i, long v, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        int p = step(t);
-        if (a != null && H.U.getLong(t + SURE_ARRAYS + ((site & 127) << 3)) == sureElement(t, a, i, site)) return;
-        elementAccess(t, kind, site, p, a, i, v);
+        pass(t, code);
+        look(t, kind, a, i, v, code);
+    }
+
+    @ForceInline
+    private static void look(long t, int kind, Object a, int i, long v, int code) {
+        if (a != null && H.U.getLong(t + SURE_ARRAYS + ((code & 127) << 3)) == sureElement(t, a, i, code)) return;
+        elementAccess(t, kind, code, a, i, v);
     }
 
     /**
@@ -563,31 +574,32 @@ public final class Ravel {
      * its identity hash.
      */
     @ForceInline
-    private static long sureElement(long t, Object a, int i, int site) {
-        return H.U.getLong(a, 0L) + site * MIX + ((long) (i >>> 12) << 40) + H.U.getLong(t + SHAKEN);
+    private static long sureElement(long t, Object a, int i, int code) {
+        return H.U.getLong(a, 0L) + code * MIX + ((long) (i >>> 12) << 40) + H.U.getLong(t + SHAKEN);
     }
 
     @DontInline
-    private static void elementAccess(long t, int kind, int site, int p, Object a, int i, long v) {
+    private static void elementAccess(long t, int kind, int code, Object a, int i, long v) {
         if (a == null || i < 0 || i >= java.lang.reflect.Array.getLength(a)) return;
         int hash = System.identityHashCode(a);
         // Looked at before anything that it depends on.
-        long sure = sureElement(t, a, i, site);
+        long sure = sureElement(t, a, i, code);
         // A header that is in use for locking is no name.
         boolean lasting = (H.U.getLong(a, 0L) & 7) == 1;
-        long place = placeOfMany(t, hash ^ i >>> 12, site);
+        long place = placeOfMany(t, hash ^ i >>> 12, code);
         if (lasting && H.U.getLong(place) == sure) {
-            H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+            H.U.putLong(t + SURE_ARRAYS + ((code & 127) << 3), sure);
             return;
         }
         long w = find(t, a, hash);
         if ((int) w == H.U.getInt(t + TAG)) {
             if (lasting) {
-                H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+                H.U.putLong(t + SURE_ARRAYS + ((code & 127) << 3), sure);
                 H.U.putLong(place, sure);
             }
             return;
         }
+        int site = code & SITE;
         long number = w >>> 32;
         long location = number << 32 | i;
         if ((H.FLAGS & KEEP_REPEATS) == 0) {
@@ -598,14 +610,14 @@ public final class Ravel {
             int next = settle(t, kind == WRITE_ELEMENT, site, stretch, claim);
             if (next < 0) {
                 if (lasting) {
-                    H.U.putLong(t + SURE_ARRAYS + ((site & 127) << 3), sure);
+                    H.U.putLong(t + SURE_ARRAYS + ((code & 127) << 3), sure);
                     H.U.putLong(place, sure);
                 }
                 return;
             }
             if (next != claim && H.U.compareAndSetInt(null, region, claim, next) && claim > CONTESTED) tell(claim);
         }
-        record(t, kind, site, p, location, v);
+        record(t, kind, site, position(t, code), location, v);
     }
 
     /** Whoever took no notice of an array must look again. */
@@ -712,7 +724,7 @@ public final class Ravel {
 
     /** An object whose word does not say that this thread has it alone: numbers it, or marks it as shared. */
     @DontInline
-    private static long share(long t, Object o, long w) {
+    private static long share(long t, Object o, long w, int p) {
         int offset = H.U.getInt(o.getClass(), H.CLASS_WORD);
         if (offset == 0) offset = offset(o.getClass());
         if (offset < 0) return 0;
@@ -722,7 +734,7 @@ public final class Ravel {
             long next = id(w) == 0 ? word(t) : w & ~(long) OWNER_BITS | 1;
             if (H.U.compareAndSetLong(o, (long) offset, w, next)) {
                 if ((next & 1) != 0) {
-                    append(t, SHARE, 0, H.U.getInt(t + POSITION), id(next), ((int) w & OWNER_BITS) / 2 - 1);
+                    append(t, SHARE, 0, p, id(next), ((int) w & OWNER_BITS) / 2 - 1);
                 }
                 return next;
             }
@@ -776,21 +788,59 @@ public final class Ravel {
 
     // ---- recording --------------------------------------------------------------------------------------------
 
+    /** A point that is in no run. */
     @ForceInline
-    private static int step(long t) {
-        int p = H.U.getInt(t + POSITION) + H.U.getInt(t + STEP);
-        H.U.putInt(t + POSITION, p);
-        return p;
+    private static void step(long t) {
+        if ((H.FLAGS & FORCING) != 0) whole(t);
+        H.U.putInt(t + POSITION, H.U.getInt(t + POSITION) + H.U.getInt(t + STEP));
+    }
+
+    /**
+     * A point of a run: of accesses that follow each other in straight-line code. The first moves the position for all of them,
+     * since moving it is most of what a point costs; {@code code} is {@code points of the run << 27 | points still to come << 22 | site},
+     * with no points of the run but at the first. A run that an exception cuts short counts as whole.
+     *
+     * <p>In forced runs each point moves the position by itself, to be asked for.
+     */
+    @ForceInline
+    private static void pass(long t, int code) {
+        if ((H.FLAGS & FORCING) != 0) {
+            if (code >>> 27 != 0) begin(t, code >>> 27);
+            H.U.putInt(t + POSITION, H.U.getInt(t + POSITION) + H.U.getInt(t + STEP));
+        } else if (code >>> 27 != 0) {
+            H.U.putInt(t + POSITION, H.U.getInt(t + POSITION) + (code >>> 27) * H.U.getInt(t + STEP));
+        }
+    }
+
+    /** The position of a point of a run. */
+    @ForceInline
+    private static int position(long t, int code) {
+        if ((H.FLAGS & FORCING) != 0) return H.U.getInt(t + POSITION);
+        return H.U.getInt(t + POSITION) - (code >>> 22 & 31) * H.U.getInt(t + STEP);
+    }
+
+    /** In forced runs: a run of so many points begins. */
+    private static void begin(long t, int points) {
+        whole(t);
+        if (H.U.getInt(t + STEP) != 0) H.U.putInt(t + RUN_END, H.U.getInt(t + POSITION) + points);
+    }
+
+    /** In forced runs: a run that was cut short counts as whole, as it does where it is recorded. */
+    private static void whole(long t) {
+        int end = H.U.getInt(t + RUN_END);
+        if (H.U.getInt(t + STEP) != 0 && end - H.U.getInt(t + POSITION) > 0) H.U.putInt(t + POSITION, end);
     }
 
     @DontInline
-    private static void access(long t, int kind, int site, int p, Object o, long w, long v) {
-        if (sureOfMany(t, w, site)) {
-            H.U.putLong(t + SURE_OBJECTS + ((site & 127) << 3), w + site * MIX + H.U.getLong(t + EPOCH));
+    private static void access(long t, int kind, int code, Object o, long w, long v) {
+        if (sureOfMany(t, w, code)) {
+            H.U.putLong(t + SURE_OBJECTS + ((code & 127) << 3), w + code * MIX + H.U.getLong(t + EPOCH));
             return;
         }
+        int site = code & SITE;
+        int p = position(t, code);
         if ((w & 1) == 0) {
-            w = share(t, o, w);
+            w = share(t, o, w, p);
             if ((w & 1) == 0 && (H.FLAGS & KEEP_UNSHARED) == 0) return;
         }
         int flags = H.U.getByte(H.SITES + site);
@@ -803,8 +853,8 @@ public final class Ravel {
             int claim = (int) w >>> 1 & CLAIM_BITS;
             int next = settle(t, kind == WRITE, site, id(w), claim);
             if (next < 0) {
-                H.U.putLong(t + SURE_OBJECTS + ((site & 127) << 3), w + site * MIX + H.U.getLong(t + EPOCH));
-                H.U.putLong(placeOfMany(t, (int) (w >>> 21), site), w + site * MIX + H.U.getLong(t + EPOCH));
+                H.U.putLong(t + SURE_OBJECTS + ((code & 127) << 3), w + code * MIX + H.U.getLong(t + EPOCH));
+                H.U.putLong(placeOfMany(t, (int) (w >>> 21), code), w + code * MIX + H.U.getLong(t + EPOCH));
                 return;
             }
             if (next != claim) {
@@ -1019,6 +1069,7 @@ public final class Ravel {
 
     @ForceInline
     private static long push(long t, int method) {
+        if ((H.FLAGS & FORCING) != 0) whole(t);
         long f = H.U.getLong(t + TOP);
         if (f == H.U.getLong(t + STACK_LIMIT)) f = grow(t);
         H.U.putInt(f, method);
@@ -1280,7 +1331,7 @@ public final class Ravel {
 
     /** An access through a handle is an access to the field, if it is one of a class that was instrumented. */
     private static int throughHandle(Object holder, Object handle, int model) {
-        if (holder == null || holder == handle) return model;
+        if (holder == null) return model;
         int number = numbered(handle, System.identityHashCode(handle));
         int field = number < H.handles.length ? H.handles[number] : 0;
         if (field == 0) field = resolve(holder, handle, number);
@@ -1292,17 +1343,13 @@ public final class Ravel {
 
     @DontInline
     private static int resolve(Object holder, Object handle, int number) {
-        int found = -1;
-        long offset = handleOffset(handle);
+        int found = holder == handle ? resolveStatic(handle) : -1;
+        long offset = holder == handle ? -1 : handleOffset(handle);
         for (Class<?> c = holder.getClass(); c != null && found < 0 && offset >= 0; c = c.getSuperclass()) {
             for (int i = 0; found < 0; i++) {
                 String name = fieldName(c, i);
                 if (name == null) break;
-                try {
-                    if (H.U.objectFieldOffset(c, name) == offset) found = fieldNumber(c, i);
-                } catch (InternalError e) {
-                    continue;
-                }
+                if (offsetIn(c, name) == offset) found = fieldNumber(c, i);
             }
         }
         synchronized (H.TABLE) {
@@ -1316,20 +1363,51 @@ public final class Ravel {
         return found;
     }
 
-    /** Where the field of a handle lies: handles keep it in a field of their own. */
-    private static long handleOffset(Object handle) {
-        for (Class<?> c = handle.getClass(); c != null; c = c.getSuperclass()) {
-            for (int i = 0; i < 2; i++) {
-                try {
-                    return H.U.getLong(handle, H.U.objectFieldOffset(c, i == 0 ? "fieldOffset" : "offset"));
-                } catch (InternalError e) {
-                    continue;
-                }
-            }
+    /** The static field that a handle without a holder is for. */
+    private static int resolveStatic(Object handle) {
+        Object base = referenceIn(handle, "base");
+        if (base == null) {
+            // One that initialises the class first has the real one inside.
+            handle = referenceIn(handle, "target");
+            if (handle != null) base = referenceIn(handle, "base");
+        }
+        if (!(base instanceof Class)) return -1;
+        long offset = handleOffset(handle);
+        for (int i = -1; offset >= 0; i--) {
+            String name = fieldName((Class<?>) base, i);
+            if (name == null) break;
+            if (offsetIn((Class<?>) base, name) == offset) return fieldNumber((Class<?>) base, i);
         }
         return -1;
     }
 
+    /** Where the field of a handle lies: handles keep it in a field of their own. */
+    private static long handleOffset(Object handle) {
+        long at = offsetOf(handle, "fieldOffset");
+        if (at < 0) at = offsetOf(handle, "offset");
+        return at < 0 ? -1 : H.U.getLong(handle, at);
+    }
+
+    private static Object referenceIn(Object holder, String name) {
+        long at = offsetOf(holder, name);
+        return at < 0 ? null : H.U.getReference(holder, at);
+    }
+
+    private static long offsetOf(Object holder, String name) {
+        long at = -1;
+        for (Class<?> c = holder.getClass(); c != null && at < 0; c = c.getSuperclass()) at = offsetIn(c, name);
+        return at;
+    }
+
+    private static long offsetIn(Class<?> type, String name) {
+        try {
+            return H.U.objectFieldOffset(type, name);
+        } catch (InternalError e) {
+            return -1;
+        }
+    }
+
+    /** The instance fields of a class from 0 on, its static fields from -1 down. */
     private static native String fieldName(Class<?> type, int index);
 
     private static native int fieldNumber(Class<?> type, int index);
@@ -1380,7 +1458,13 @@ public final class Ravel {
                 H.U.putLongRelease(null, H.VOLATILES, H.U.getAndAddLong(null, H.SEQUENCE, 1));
             }
         }
-        boolean alone = (model >>> 8 & 0xFFFF) != 0 && aloneIn(t, self);
+        boolean alone = (model >>> 8 & 0xFFFF) != 0;
+        if ((model & THROUGH_HANDLE) != 0 && self == argument && effect != MAP_GET && effect != MAP_REPLACE_IF && effect != MAP_UPDATE) {
+            object = 0;
+            alone = aloneInStatic(t, model >>> 8 & 0xFFFF);
+        } else if (alone) {
+            alone = aloneIn(t, self);
+        }
         long extra = 0;
         int site = H.U.getInt(t + CALL);
         switch (effect) {
@@ -1434,7 +1518,20 @@ public final class Ravel {
         if (offset <= 0) return false;
         long w = H.U.getLong(o, (long) offset);
         if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return true;
-        return (share(t, o, w) & 1) == 0;
+        return (share(t, o, w, H.U.getInt(t + POSITION)) & 1) == 0;
+    }
+
+    /** The same of a static field. */
+    private static boolean aloneInStatic(long t, int field) {
+        long owner = H.STATICS + 4L * (SITE + 1 + field);
+        int tag = H.U.getInt(owner);
+        if (tag == H.U.getInt(t + TAG)) return true;
+        if (tag == 0 && H.U.getInt(t + THREAD) == 0 && (H.FLAGS & KEEP_UNSHARED) == 0) {
+            H.U.putInt(owner, H.U.getInt(t + TAG));
+            return true;
+        }
+        if ((tag & 1) == 0) H.U.putInt(owner, 1);
+        return false;
     }
 
     /** A modelled method that takes a long: only the stamp of StampedLock. */
@@ -1646,11 +1743,18 @@ public final class Ravel {
 
     // ---- forced runs ----------------------------------------------------------------------------------------------
 
-    /** Before a point, in forced runs only. */
-    public static void point(int site) {
+    /** Before a point that is in no run or the first of one, in forced runs only. */
+    public static void alone(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         ask(t);
+    }
+
+    /** Before another point of a run, in forced runs only. */
+    public static void point(int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        if (H.U.getInt(t + POSITION) - H.U.getInt(t + GATE) >= 0) gate(t);
     }
 
     /** Before a monitor is entered, in forced runs only. */
@@ -1742,6 +1846,7 @@ public final class Ravel {
     /** Waits for the thread's turn if the next point is beyond what it may do now. */
     @ForceInline
     private static void ask(long t) {
+        whole(t);
         if (H.U.getInt(t + POSITION) - H.U.getInt(t + GATE) >= 0) gate(t);
     }
 
