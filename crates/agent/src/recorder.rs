@@ -36,6 +36,9 @@ const FIRST_STACK: usize = 128;
 const ID_BLOCK: u64 = 1 << 12;
 const GOODBYE: Duration = Duration::from_secs(60);
 
+/// Buffers to be used again, the one that was last in use first: it is still in a cache.
+type Spares = Arc<Mutex<Vec<Vec<RawRecord>>>>;
+
 enum Message {
     Buffer(ThreadId, Vec<RawRecord>),
     Finish(Box<Footer>, Sender<Finished>),
@@ -73,7 +76,7 @@ pub struct Recorder {
     /// Names not yet handed to the writer. They wait here and not in the queue, so that loading classes never waits.
     names: Arc<Mutex<Vec<Definition>>>,
     queue: Sender<Message>,
-    spare: Receiver<Vec<RawRecord>>,
+    spare: Spares,
     stopped: AtomicBool,
     /// The global counter when the recording was ended early: nothing later is kept, of any thread.
     stopped_at: AtomicU64,
@@ -105,7 +108,8 @@ impl Recorder {
         let writer =
             Writer::create(&path, header).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         let (queue, messages) = bounded(QUEUE);
-        let (give_back, spare) = bounded(QUEUE);
+        let spare = Spares::default();
+        let give_back = Arc::clone(&spare);
         let max_size = options.max_size;
         let names = Arc::new(Mutex::new(Vec::new()));
         let new_names = Arc::clone(&names);
@@ -215,7 +219,7 @@ impl Recorder {
             shaken: 1,
             settled: 0,
             run_end: 0,
-            unused: 0,
+            held: 0,
             sure_objects: [0; SITE_SLOTS],
             sure_arrays: [0; SITE_SLOTS],
             vain: [0; SITE_SLOTS],
@@ -362,10 +366,11 @@ impl Recorder {
         if let Some(full) = full {
             self.send(Message::Buffer(ThreadId(block.thread), full));
         }
-        let mut fresh = match self.spare.try_recv() {
-            Ok(spare) if size == LAST_BUFFER => spare,
-            _ => Vec::with_capacity(size),
+        let spare = match self.spare.try_lock() {
+            Ok(mut spares) if size == LAST_BUFFER => spares.pop(),
+            _ => None,
         };
+        let mut fresh = spare.unwrap_or_else(|| Vec::with_capacity(size));
         fresh.clear();
         block.buffer = fresh.as_mut_ptr() as u64;
         block.buffer_size = fresh.capacity() as u64;
@@ -505,7 +510,7 @@ fn write(
     writer: Writer<std::fs::File>,
     messages: &Receiver<Message>,
     names: &Mutex<Vec<Definition>>,
-    give_back: &Sender<Vec<RawRecord>>,
+    give_back: &Spares,
     max_size: Option<u64>,
 ) {
     let mut writer = Some(writer);
@@ -522,8 +527,9 @@ fn write(
                     WRITER_FULL.store(true, Ordering::Relaxed);
                 }
                 let result = open.buffer(thread, &records);
-                if records.capacity() >= LAST_BUFFER {
-                    let _ = give_back.try_send(records);
+                let mut spares = lock(give_back);
+                if records.capacity() >= LAST_BUFFER && spares.len() < QUEUE {
+                    spares.push(records);
                 }
                 result
             }

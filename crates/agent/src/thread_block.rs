@@ -96,7 +96,8 @@ pub struct ThreadBlock {
     pub settled: u64,
     /// Forced runs: the position after the run of points that the thread is in.
     pub run_end: u32,
-    pub(crate) unused: u32,
+    /// Locks held, as far as it was seen.
+    pub held: u32,
     /// By site: an object of which it takes no notice.
     pub sure_objects: [u64; SITE_SLOTS],
     /// By site: the same for a stretch of an array.

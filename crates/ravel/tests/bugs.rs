@@ -10,10 +10,12 @@ use common::{Jdk, comment, compile, each, ravel, root, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// Names of the sample: an exception, a wrong value, a deadlock, an atomic used twice, two fields of one set.
-const SAMPLE: [&str; 6] = [
+/// Names of the sample: an exception, a wrong value, a deadlock, an atomic used twice, two fields of one set, rows
+/// of accesses that exceptions cut short.
+const SAMPLE: [&str; 7] = [
     "Account",
     "CounterLost",
+    "CutShort",
     "DeadlockTwo",
     "DeadlockThree",
     "AtomicGetThenSet",

@@ -291,6 +291,9 @@ impl AtWork {
             command = vec!["sh".into(), "-c".into(), format!("{line}; true")];
         }
         let mut job = job(directory.path(), options, &command);
+        let scratch = directory.path().join("scratch");
+        std::fs::create_dir(&scratch).expect("a directory");
+        job.env("TMPDIR", scratch);
         job.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = job.spawn().expect("ravel starts");
         AtWork { directory, mark, child }
@@ -304,6 +307,25 @@ impl AtWork {
             })
         };
         processes(&self.mark).into_iter().filter(told).collect()
+    }
+
+    /// The temporary files that Ravel has not removed.
+    fn scratch(&self) -> Vec<std::ffi::OsString> {
+        let entries = std::fs::read_dir(self.directory.path().join("scratch")).expect("a directory");
+        entries.flatten().map(|entry| entry.file_name()).collect()
+    }
+
+    /// Waits until there is none.
+    fn no_scratch(&self) -> Result<(), String> {
+        let start = Instant::now();
+        while !self.scratch().is_empty() {
+            check(
+                start.elapsed() < Duration::from_secs(20),
+                format!("files are left: {:?}", self.scratch()),
+            )?;
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
     }
 
     /// Waits for a forced run.
@@ -395,9 +417,12 @@ fn nothing_outlives_a_killed_ravel() {
         } else {
             work.wait_for_forced()?;
         }
+        check(!work.scratch().is_empty(), "no temporary file was seen")?;
         signal("-KILL", id);
-        let mut child = work.child;
-        child.wait().map_err(|error| error.to_string())?;
-        nothing_left(&mark).map_err(|error| format!("{stage}, script {script}, JDK {}: {error}", jdk.release))
+        let mut work = work;
+        work.child.wait().map_err(|error| error.to_string())?;
+        nothing_left(&mark)
+            .and_then(|()| work.no_scratch())
+            .map_err(|error| format!("{stage}, script {script}, JDK {}: {error}", jdk.release))
     });
 }

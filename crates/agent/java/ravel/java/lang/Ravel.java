@@ -89,6 +89,7 @@ public final class Ravel {
     private static final long SHAKEN = 208;
     private static final long SETTLED = 216;
     private static final long RUN_END = 224;
+    private static final long HELD = 228;
     private static final long SURE_OBJECTS = 232;
     private static final long SURE_ARRAYS = SURE_OBJECTS + 8 * 128;
     private static final long VAIN = SURE_ARRAYS + 8 * 128;
@@ -393,7 +394,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         step(t);
-        look(t, READ_ELEMENT, a, i, reference(v), site);
+        lookAtReference(t, READ_ELEMENT, a, i, v, site);
     }
 
     @DontInline
@@ -401,7 +402,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         step(t);
-        look(t, WRITE_ELEMENT, a, i, reference(v), site);
+        lookAtReference(t, WRITE_ELEMENT, a, i, v, site);
     }
 
     /** The word of a JDK object being made. */
@@ -508,7 +509,7 @@ public final class Ravel {
             if (next < 0) return;
             if (next != claim) H.U.compareAndSetInt(null, owner, tag, next << 1 | 1);
         }
-        record(t, kind, site, p, 0, v);
+        recordPlain(t, kind, site, p, 0, v);
     }
 
     // ---- arrays -----------------------------------------------------------------------------------------------
@@ -529,9 +530,11 @@ public final class Ravel {
         element(READ_ELEMENT, a, i, Double.doubleToRawLongBits(v), code);
     }
 
-    @DontInline // where C2 knows that it is an array of references, it will not look at the header in place
     public static void aget(Object a, int i, Object v, int code) {
-        element(READ_ELEMENT, a, i, reference(v), code);
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        pass(t, code);
+        lookAtReference(t, READ_ELEMENT, a, i, v, code);
     }
 
     public static void aput(int v, Object a, int i, int code) {
@@ -550,9 +553,11 @@ public final class Ravel {
         element(WRITE_ELEMENT, a, i, Double.doubleToRawLongBits(v), code);
     }
 
-    @DontInline
     public static void aput(Object v, Object a, int i, int code) {
-        element(WRITE_ELEMENT, a, i, reference(v), code);
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        pass(t, code);
+        lookAtReference(t, WRITE_ELEMENT, a, i, v, code);
     }
 
     @ForceInline
@@ -560,13 +565,20 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         pass(t, code);
-        look(t, kind, a, i, v, code);
+        if (a != null && H.U.getLong(t + SURE_ARRAYS + ((code & 127) << 3)) == sureElement(t, a, i, code)) return;
+        elementAccess(t, kind, code, a, i, v);
     }
 
     @ForceInline
-    private static void look(long t, int kind, Object a, int i, long v, int code) {
-        if (a != null && H.U.getLong(t + SURE_ARRAYS + ((code & 127) << 3)) == sureElement(t, a, i, code)) return;
-        elementAccess(t, kind, code, a, i, v);
+    private static void lookAtReference(long t, int kind, Object a, int i, Object v, int code) {
+        if (a != null && H.U.getLong(t + SURE_ARRAYS + ((code & 127) << 3)) == sureReference(t, a, i, code)) return;
+        elementAccess(t, kind, code, a, i, reference(v));
+    }
+
+    /** Like sureElement. Where C2 knows that it is an array of references, it will not read the header as a number. */
+    @ForceInline
+    private static long sureReference(long t, Object a, int i, int code) {
+        return System.identityHashCode(a) + code * MIX + ((long) (i >>> 12) << 40) + H.U.getLong(t + SHAKEN);
     }
 
     /**
@@ -583,9 +595,10 @@ public final class Ravel {
         if (a == null || i < 0 || i >= java.lang.reflect.Array.getLength(a)) return;
         int hash = System.identityHashCode(a);
         // Looked at before anything that it depends on.
-        long sure = sureElement(t, a, i, code);
+        boolean references = a instanceof Object[];
+        long sure = references ? sureReference(t, a, i, code) : sureElement(t, a, i, code);
         // A header that is in use for locking is no name.
-        boolean lasting = (H.U.getLong(a, 0L) & 7) == 1;
+        boolean lasting = references || (H.U.getLong(a, 0L) & 7) == 1;
         long place = placeOfMany(t, hash ^ i >>> 12, code);
         if (lasting && H.U.getLong(place) == sure) {
             H.U.putLong(t + SURE_ARRAYS + ((code & 127) << 3), sure);
@@ -617,7 +630,7 @@ public final class Ravel {
             }
             if (next != claim && H.U.compareAndSetInt(null, region, claim, next) && claim > CONTESTED) tell(claim);
         }
-        record(t, kind, site, position(t, code), location, v);
+        recordPlain(t, kind, site, position(t, code), location, v);
     }
 
     /** Whoever took no notice of an array must look again. */
@@ -862,7 +875,7 @@ public final class Ravel {
                 H.U.compareAndSetLong(o, (long) H.U.getInt(o.getClass(), H.CLASS_WORD), w, w & ~((long) CLAIM_BITS << 1) | (long) next << 1);
             }
         }
-        record(t, kind, site, p, id(w), v);
+        recordPlain(t, kind, site, p, id(w), v);
     }
 
     private static void special(long t, int kind, int site, int p, long object, long v, int flags) {
@@ -883,6 +896,7 @@ public final class Ravel {
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
         release(t);
         append(t, STAMP_KIND, 0, p, stamp, 0);
+        H.U.putLong(t + MARK, stamp + 1);
         append(t, kind, site, p, a, b);
     }
 
@@ -994,6 +1008,19 @@ public final class Ravel {
         H.U.putLong(t + SHAKEN, H.U.getLong(t + SHAKEN) + MIX);
     }
 
+    /**
+     * An access that is no synchronisation. Under a lock the acquisition and the release say well enough when it was, and the counter,
+     * which all threads move, is looked at now and then only.
+     */
+    private static void recordPlain(long t, int kind, int site, int p, long a, long b) {
+        if (H.U.getInt(t + HELD) > 0 && (p & 7) != 0 && (H.FLAGS & (FORCING | KEEP_REPEATS | WITH_NOISE)) == 0) {
+            frames(t);
+            append(t, kind, site, p, a, b);
+        } else {
+            record(t, kind, site, p, a, b);
+        }
+    }
+
     private static void record(long t, int kind, int site, int p, long a, long b) {
         frames(t);
         long now = H.U.getLong(H.SEQUENCE);
@@ -1037,7 +1064,14 @@ public final class Ravel {
     private static void sync(long t, int kind, int site, long object) {
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
-        append(t, kind, site, H.U.getInt(t + POSITION), object, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+        long number = H.U.getAndAddLong(null, H.SEQUENCE, 1);
+        append(t, kind, site, H.U.getInt(t + POSITION), object, number);
+        // Whoever reads the trace knows that the thread has seen this.
+        H.U.putLong(t + MARK, number + 1);
+        if (kind >= ACQUIRE && kind <= RESUME_UNNOTIFIED) {
+            boolean gives = kind == RELEASE || kind == RELEASE_SHARED || kind == WAIT;
+            H.U.putInt(t + HELD, H.U.getInt(t + HELD) + (gives ? -1 : 1));
+        }
         if (kind == NOTIFY || kind == NOTIFY_ALL || kind == SEND || kind == INITIALIZED) release(t);
         if ((H.FLAGS & FORCING) != 0) forced(t, kind, object);
         if ((H.FLAGS & WITH_NOISE) != 0) noise(t);
