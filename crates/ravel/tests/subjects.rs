@@ -179,7 +179,7 @@ fn a_late_path_shows_its_beginning_if_repeats_are_kept() {
             let trace = dir.path().join(format!("late-{}.ravel", subject.jdk.release));
             recorded_with(how, subject, &trace, &[]);
             let seen = write_follows_read(&trace).map_err(|error| subject.fail(error))?;
-            if seen != vec![wanted] {
+            if seen != [wanted] {
                 return Err(subject.fail(format!("{how:?}: each write after a read in its call: {seen:?}")));
             }
         }

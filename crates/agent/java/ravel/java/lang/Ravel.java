@@ -950,7 +950,7 @@ public final class Ravel {
         long vain = t + VAIN + (site & 127);
         int tries = H.U.getByte(vain);
         if (tries == Byte.MAX_VALUE) {
-            if (claim <= CONTESTED && (H.U.getInt(t + POSITION) & 15) != 0) return claim;
+            if (claim <= CONTESTED && H.U.getInt(t + POSITION) * (int) MIX >>> 28 != 0) return claim;
         } else {
             H.U.putByte(vain, (byte) (tries + 1));
         }
