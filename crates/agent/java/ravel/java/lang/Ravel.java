@@ -1062,6 +1062,7 @@ public final class Ravel {
 
     @DontInline
     private static void sync(long t, int kind, int site, long object) {
+        if ((H.FLAGS & FORCING) != 0) whole(t);
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
         long number = H.U.getAndAddLong(null, H.SEQUENCE, 1);
