@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use common::{Jdk, ravel, run, tested_jdks};
+use common::{Jdk, kept_directory, ravel, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -63,19 +63,18 @@ public class Premain {
 
 /// The programs, compiled once for all tests by the oldest JDK.
 fn classes() -> &'static Path {
-    static CLASSES: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let made = CLASSES.get_or_init(|| {
-        let directory = tempfile::tempdir().expect("a directory");
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let directory = kept_directory("cli-classes");
         for (name, source) in [("Rounds", ROUNDS), ("Ends", ENDS), ("Premain", PREMAIN)] {
-            let file = directory.path().join(format!("{name}.java"));
+            let file = directory.join(format!("{name}.java"));
             std::fs::write(&file, source).expect("written");
             let javac = tested_jdks()[0].tool("javac");
-            let output = run(Command::new(javac).arg("-d").arg(directory.path()).arg(&file), LIMIT);
+            let output = run(Command::new(javac).arg("-d").arg(&directory).arg(&file), LIMIT);
             assert!(output.status.success(), "{}", text(&output.stderr));
         }
         directory
-    });
-    made.path()
+    })
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -9,26 +9,25 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use common::{Jdk, compile, compile_some, each, ravel, root, run, run_with_input, tested_jdks};
+use common::{Jdk, compile, compile_some, each, kept_directory, ravel, root, run, run_with_input, tested_jdks};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// The programs of this file and the faulty subjects, compiled once by the oldest JDK.
 fn classes() -> &'static Path {
-    static CLASSES: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let made = CLASSES.get_or_init(|| {
-        let directory = tempfile::tempdir().expect("a directory");
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let directory = kept_directory("processes-classes");
         let jdk = &tested_jdks()[0];
         let sources: Vec<PathBuf> = ["Between", "Lingers", "ReadsCount"]
             .iter()
             .map(|name| root().join(format!("crates/ravel/tests/java/{name}.java")))
             .collect();
-        compile_some(jdk, &sources, directory.path());
-        compile(jdk, "faults", 17, directory.path());
+        compile_some(jdk, &sources, &directory);
+        compile(jdk, "faults", 17, &directory);
         directory
-    });
-    made.path()
+    })
 }
 
 fn text(bytes: &[u8]) -> String {

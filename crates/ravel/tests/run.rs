@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use common::{Jdk, compile_some, ravel, run, tested_jdks};
+use common::{Jdk, compile_some, kept_directory, ravel, run, tested_jdks};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(240);
@@ -31,10 +31,10 @@ public class Ends {
 
 /// The programs, compiled once by the oldest JDK.
 fn classes() -> &'static Path {
-    static CLASSES: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let made = CLASSES.get_or_init(|| {
-        let directory = tempfile::tempdir().expect("a directory");
-        let ends = directory.path().join("Ends.java");
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let directory = kept_directory("run-classes");
+        let ends = directory.join("Ends.java");
         std::fs::write(&ends, ENDS).expect("written");
         let mut sources: Vec<PathBuf> = BUGS
             .iter()
@@ -42,10 +42,9 @@ fn classes() -> &'static Path {
             .collect();
         sources.push(ends);
         sources.push(common::root().join("crates/ravel/tests/java/Chance.java"));
-        compile_some(&tested_jdks()[0], &sources, directory.path());
+        compile_some(&tested_jdks()[0], &sources, &directory);
         directory
-    });
-    made.path()
+    })
 }
 
 fn text(bytes: &[u8]) -> String {

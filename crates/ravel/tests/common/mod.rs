@@ -7,6 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+/// A directory for what a whole test binary uses, which nobody removes at its end: not among temporary files.
+pub fn kept_directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&directory).expect("a directory");
+    directory
+}
+
 /// A JDK that can run subjects.
 #[derive(Clone, Debug)]
 pub struct Jdk {
