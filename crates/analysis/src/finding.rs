@@ -273,3 +273,17 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recordings: Vec<Recording>,
 }
+
+impl Default for Report {
+    /// Nothing found yet, in the form of today.
+    fn default() -> Self {
+        Report {
+            version: 1,
+            program: String::new(),
+            summary: Summary::default(),
+            warnings: Vec::new(),
+            findings: Vec::new(),
+            recordings: Vec::new(),
+        }
+    }
+}

@@ -1,4 +1,5 @@
-//! What the class files of a recorded program make suspicious, so that a run tries that first.
+//! What the class files of a recorded program say of it: what is suspicious, so that a run tries that first, and what its
+//! locks are called.
 //!
 //! The class path is taken from the recorded command. What cannot be found or read is left out: nothing rests on it but an
 //! order and a name in a list.
@@ -6,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use ravel_analysis::finding::Finding;
-use ravel_scan::{Options, confirm, scan};
+use ravel_scan::{Options, confirm, naming, scan};
 use ravel_trace::Header;
 
 /// More bytes of classes and archives than this are not read on the way to a report.
@@ -26,9 +27,8 @@ impl Suspects {
         if let Some(known) = known.filter(|known| known.paths == paths) {
             return known;
         }
-        let mut left = MOST_BYTES;
         let mut findings = Vec::new();
-        if !paths.is_empty() && paths.iter().all(|path| fits(path, &mut left)) {
+        if !paths.is_empty() && is_small(&paths) {
             findings = scan(&paths, options).map(|scan| scan.findings).unwrap_or_default();
         }
         Suspects { paths, findings }
@@ -40,6 +40,18 @@ impl Suspects {
         let all = self.findings.len();
         (all > 0).then(|| format!("the code alone makes {all} suspicious, {} seen in the run", all - open))
     }
+}
+
+/// Names the locks of findings as the code on the class path names them.
+pub fn name_locks(findings: &mut [Finding], class_path: &[PathBuf]) {
+    if is_small(class_path) {
+        naming::name_locks(findings, class_path);
+    }
+}
+
+fn is_small(paths: &[PathBuf]) -> bool {
+    let mut left = MOST_BYTES;
+    paths.iter().all(|path| fits(path, &mut left))
 }
 
 fn fits(path: &Path, left: &mut u64) -> bool {

@@ -3,7 +3,8 @@
 //! [`scan`](fn@scan) reads jars, directories and JDKs and gives findings. On the way: `lower` turns bytecode into control
 //! flow graphs of acquisitions, calls and assignments over locking expressions ([`expr`]); [`callgraph`] links calls to the
 //! methods that may answer; [`summary`] carries what methods lock to their callers; [`pattern`] is the dataflow of the
-//! LockPattern paper; [`rules`] has one file per rule; [`confirm`] joins suspicions with the findings of a recorded run.
+//! LockPattern paper; [`rules`] has one file per rule; [`confirm`] joins suspicions with the findings of a recorded run;
+//! [`naming`] names the locks of one.
 //!
 //! Not a proof in either direction: names stand for objects, paths that cannot happen count, and what reflection, native
 //! code and missing classes lock is taken to be nothing (and counted).
@@ -17,6 +18,7 @@ pub mod filter;
 pub mod hierarchy;
 mod load;
 mod lower;
+pub mod naming;
 pub mod own;
 pub mod pattern;
 pub mod program;

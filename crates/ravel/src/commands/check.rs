@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ravel_analysis::analyse::{Analysed, analyse_on, combine, cores, is_replayable};
 use ravel_analysis::engine::Analysis;
-use ravel_analysis::finding::{ClassCounts, Recording, Report, Summary, UnitKind};
+use ravel_analysis::finding::{ClassCounts, Recording, Report, UnitKind};
 use ravel_analysis::registry;
 use ravel_analysis::timeline::Watched;
 use ravel_analysis::units::UnitSettings;
@@ -19,7 +19,7 @@ use super::report::ReportArgs;
 use crate::focus::{holds_for, proven};
 use crate::interrupt;
 use crate::progress::{Progress, round};
-use crate::suspects::class_path;
+use crate::suspects::{class_path, name_locks};
 
 /// How finely a report draws the recording.
 const TIMELINE_CELLS: usize = 120;
@@ -93,6 +93,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     for recording in &mut report.recordings {
         recording.keep_only(&report.findings);
     }
+    name_locks(&mut report.findings, &class_path);
     let nothing = report.summary.events == 0;
     let code = args.report.emit(report, &config, notes, class_path)?;
     Ok(match (whole, nothing) {
@@ -140,16 +141,8 @@ struct Checked {
 
 impl Default for Checked {
     fn default() -> Self {
-        let report = Report {
-            version: 1,
-            program: String::new(),
-            summary: Summary::default(),
-            warnings: Vec::new(),
-            findings: Vec::new(),
-            recordings: Vec::new(),
-        };
         Checked {
-            report,
+            report: Report::default(),
             warnings: Vec::new(),
             count: 0,
             whole: true,

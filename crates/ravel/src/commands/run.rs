@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ravel_agent::options::{DEFAULT_NOISE, Options};
 use ravel_analysis::analyse::{combine, cores, is_replayable};
-use ravel_analysis::finding::{Evidence, Finding, Report, Summary, Times};
+use ravel_analysis::finding::{Evidence, Finding, Report, Times};
 use ravel_analysis::registry;
 use ravel_report::Notes;
 use ravel_trace::{ReadOptions, Reader};
@@ -21,7 +21,7 @@ use crate::input::{Again, Input};
 use crate::progress::{ForcingLine, size};
 use crate::proof::{Budget, Tally, prove};
 use crate::recording::{Recording, Start, record};
-use crate::suspects::{Suspects, class_path};
+use crate::suspects::{Suspects, class_path, name_locks};
 
 /// Record a command, work out what could go wrong, force it, and report.
 #[derive(clap::Args, Debug)]
@@ -203,19 +203,11 @@ pub struct Job<'a> {
 impl<'a> Job<'a> {
     /// Nothing done yet.
     pub fn new(report_args: &'a ReportArgs, config: &'a ravel_report::config::Config, budget: Budget) -> Self {
-        let report = Report {
-            version: 1,
-            program: String::new(),
-            summary: Summary::default(),
-            warnings: Vec::new(),
-            findings: Vec::new(),
-            recordings: Vec::new(),
-        };
         Job {
             report_args,
             config,
             budget,
-            report,
+            report: Report::default(),
             notes: Notes::default(),
             tally: Tally::default(),
             analysed: Duration::ZERO,
@@ -363,6 +355,7 @@ impl<'a> Job<'a> {
         for recording in &mut self.report.recordings {
             recording.keep_only(&self.report.findings);
         }
+        name_locks(&mut self.report.findings, &self.class_path);
         let code = self
             .report_args
             .emit(self.report, self.config, self.notes, self.class_path)?;
