@@ -177,6 +177,7 @@ fn finding(
         "rule": words::rule(finding.rule),
         "evidence": words::evidence(finding.evidence),
         "meaning": words::evidence_meaning(finding.evidence),
+        "limit": finding.limit,
         "shown": finding.shown,
         "message": finding.message,
         "help": finding.help,
@@ -251,12 +252,8 @@ mod tests {
     #[test]
     fn every_mark_of_the_page_is_filled() {
         let report = Report {
-            version: 1,
             program: "p </script><script>alert(1)</script> @data@".to_owned(),
-            summary: ravel_analysis::finding::Summary::default(),
-            warnings: Vec::new(),
-            findings: Vec::new(),
-            recordings: Vec::new(),
+            ..Report::default()
         };
         let sources = crate::SourceFinder::none();
         let page = render(&report, &Options::new(&sources));

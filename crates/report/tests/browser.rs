@@ -6,6 +6,7 @@ mod common;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ravel_analysis::finding::{Lane, Recording};
@@ -31,10 +32,19 @@ fn chromium() -> Option<PathBuf> {
     found
 }
 
+/// What the reader's browser prefers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scheme {
+    Light,
+    Dark,
+}
+
 /// Loads the page, runs `script` in it, and gives back what the script returned.
 fn drive(chromium: &Path, page: &str, script: &str) -> Value {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("report.html");
+    drive_in(chromium, page, script, Scheme::Light)
+}
+
+fn drive_in(chromium: &Path, page: &str, script: &str, scheme: Scheme) -> Value {
     let watch = "<script>window.problems = [];\
         addEventListener('error', (e) => problems.push(String(e.message)));\
         addEventListener('securitypolicyviolation', (e) => problems.push('blocked ' + e.blockedURI));\
@@ -48,6 +58,42 @@ fn drive(chromium: &Path, page: &str, script: &str) -> Value {
     let page = page
         .replacen("<head>", &format!("<head>{watch}"), 1)
         .replacen("</body>", &format!("{probe}</body>"), 1);
+    let seen = load(chromium, &page, scheme);
+    assert_eq!(seen["problems"], serde_json::json!([]), "no error reaches the console");
+    assert_eq!(seen["requests"], 0, "no request leaves the page");
+    assert!(seen["result"].get("thrown").is_none(), "{}", seen["result"]);
+    seen["result"].clone()
+}
+
+/// Loads the page in a frame as wide as a phone and gives back what the script, which gets the frame's window as `w`,
+/// returned. A window of a browser cannot be made that narrow.
+fn drive_on_phone(chromium: &Path, page: &str, script: &str) -> Value {
+    let inner = page.replace('&', "&amp;").replace('"', "&quot;");
+    let outer = format!(
+        "<!doctype html><body><iframe id=\"phone\" style=\"width:360px;height:640px;border:0\" srcdoc=\"{inner}\"></iframe>\
+         <script>document.getElementById('phone').onload = (e) => {{ const w = e.target.contentWindow; let result;\
+         try {{ result = (() => {{ {script} }})(); }} catch (e) {{ result = {{ thrown: String(e) }}; }}\
+         const out = document.createElement('textarea'); out.id = 'probe'; out.textContent = JSON.stringify(result);\
+         document.body.append(out); }};</script></body>"
+    );
+    let seen = load(chromium, &outer, Scheme::Light);
+    assert!(seen.get("thrown").is_none(), "{seen}");
+    seen
+}
+
+/// Loads a page, and gives back what its probe left. One browser at a time, and a second try: on a busy machine several
+/// at once die of each other.
+fn load(chromium: &Path, page: &str, scheme: Scheme) -> Value {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let probe = dump(chromium, page, scheme).or_else(|| dump(chromium, page, scheme));
+    let probe = probe.expect("the probe ran");
+    serde_json::from_str(&probe).unwrap_or_else(|e| panic!("{e}: {probe}"))
+}
+
+fn dump(chromium: &Path, page: &str, scheme: Scheme) -> Option<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("report.html");
     std::fs::write(&file, page).expect("the page is written");
     let mut child = Command::new(chromium)
         .args([
@@ -63,6 +109,10 @@ fn drive(chromium: &Path, page: &str, script: &str) -> Value {
             "--dump-dom",
             "--virtual-time-budget=3000",
         ])
+        .arg(match scheme {
+            Scheme::Dark => "--blink-settings=preferredColorScheme=0",
+            Scheme::Light => "--blink-settings=preferredColorScheme=1",
+        })
         .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .stdout(Stdio::from(
@@ -81,18 +131,200 @@ fn drive(chromium: &Path, page: &str, script: &str) -> Value {
         std::thread::sleep(Duration::from_millis(20));
     }
     let dom = std::fs::read_to_string(folder.path().join("dom")).expect("a document");
-    let probe = dom.rsplit_once("<textarea id=\"probe\">").expect("the probe ran").1;
-    let probe = probe.split_once("</textarea>").expect("a whole element").0;
-    let probe = probe
-        .replace("&lt;", "<")
-        .replace("&gt;", ">")
-        .replace("&nbsp;", "\u{a0}")
-        .replace("&amp;", "&");
-    let seen: Value = serde_json::from_str(&probe).unwrap_or_else(|e| panic!("{e}: {probe}"));
-    assert_eq!(seen["problems"], serde_json::json!([]), "no error reaches the console");
-    assert_eq!(seen["requests"], 0, "no request leaves the page");
-    assert!(seen["result"].get("thrown").is_none(), "{}", seen["result"]);
-    seen["result"].clone()
+    let probe = dom.rsplit_once("<textarea id=\"probe\">")?.1;
+    let probe = probe.split_once("</textarea>")?.0;
+    Some(
+        probe
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&nbsp;", "\u{a0}")
+            .replace("&amp;", "&"),
+    )
+}
+
+/// A report with everything that a page can show: a recording, findings of all kinds, one that got no further.
+fn whole_report() -> ravel_analysis::finding::Report {
+    let mut report = common::report("mixed");
+    report.findings[3].limit = Some("the run left the schedule: t2 was expected".to_owned());
+    let lane = |thread: &str| Lane {
+        thread: thread.to_owned(),
+        cells: vec![10, 0, 5],
+    };
+    let moments = (0..report.findings[0].steps.len() as u64).collect();
+    report.recordings = vec![Recording {
+        trace: "t.ravel".to_owned(),
+        events: 60,
+        cell: 20,
+        lanes: vec![lane("main"), lane("t1"), lane("t2")],
+        more_threads: 0,
+        moments: [(report.findings[0].id.clone(), moments)].into(),
+    }];
+    report
+}
+
+/// Opens every finding, the held back ones too, in the document `d`.
+const OPEN_ALL: &str = "
+    const held = d.querySelector('.filters').elements.namedItem('held');
+    held.checked = true; held.dispatchEvent(new Event('input', { bubbles: true }));
+    for (const row of d.querySelectorAll('.finding')) { row.open = true; row.dispatchEvent(new Event('toggle')); }
+    for (const inner of d.querySelectorAll('.finding details')) inner.open = true;";
+
+#[test]
+fn a_screen_reader_and_a_keyboard_reach_everything() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let page = render(&whole_report(), Format::Html, &Options::new(&sources));
+    let script = format!(
+        r#"const d = document; {OPEN_ALL}
+        const all = (selector) => [...d.querySelectorAll(selector)];
+        const name = (n) => n.getAttribute('aria-label') || (n.closest('label') || n).textContent.trim();
+        const focusable = all('a[href], button, input, select, summary, [tabindex]').filter((n) => n.tabIndex >= 0 && n.checkVisibility());
+        const ids = all('[id]').map((n) => n.id);
+        return {{
+          lang: d.documentElement.lang, title: d.title,
+          headings: all('h1, h2, h3').map((h) => Number(h.tagName[1])),
+          landmarks: ['header', 'main', 'form[role=search]'].map((s) => all(s).length),
+          unnamed: focusable.filter((n) => !name(n)).map((n) => n.outerHTML.slice(0, 80)),
+          drawings: all('svg').filter((n) => n.getAttribute('aria-hidden') !== 'true' && !(n.getAttribute('role') === 'img' && n.getAttribute('aria-label'))).length,
+          tables: all('table').filter((n) => !n.closest('[aria-label]')).length,
+          live: all('[aria-live]').length > 1,
+          jumps: all('[tabindex]').filter((n) => n.tabIndex > 0).length,
+          twice: ids.filter((id, at) => ids.indexOf(id) !== at),
+          order: focusable.slice(0, 14).map((n) => n.tagName.toLowerCase() + ' ' + name(n).slice(0, 20)),
+          scrolled: all('.scroll, .source').filter((n) => n.tabIndex < 0).length,
+          limits: all('.limit').map((n) => n.textContent),
+        }};"#
+    );
+    let seen = drive(&chromium, &page, &script);
+    assert_eq!(seen["lang"], "en");
+    let headings: Vec<u64> = seen["headings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Value::as_u64)
+        .collect();
+    assert_eq!(headings.iter().filter(|level| **level == 1).count(), 1);
+    assert!(
+        headings.windows(2).all(|pair| pair[1] <= pair[0] + 1),
+        "no level is left out: {headings:?}"
+    );
+    assert_eq!(seen["landmarks"], serde_json::json!([1, 1, 1]));
+    assert_eq!(seen["unnamed"], serde_json::json!([]));
+    for none in ["drawings", "tables", "jumps", "scrolled"] {
+        assert_eq!(seen[none], 0, "{none}");
+    }
+    assert_eq!(seen["live"], true, "changes are said");
+    assert_eq!(seen["twice"], serde_json::json!([]), "an id is there once");
+    let order: Vec<&str> = seen["order"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let place = |start: &str| {
+        order
+            .iter()
+            .position(|n| n.starts_with(start))
+            .unwrap_or_else(|| panic!("{start}: {order:?}"))
+    };
+    assert_eq!(place("a Skip to the findings"), 0);
+    assert!(place("summary The whole recor") < place("select Evidence"), "{order:?}");
+    assert!(place("select Evidence") < place("input Search"), "{order:?}");
+    assert_eq!(
+        seen["limits"],
+        serde_json::json!(["the run left the schedule: t2 was expected"]),
+        "why a finding got no further is on the page"
+    );
+}
+
+/// The least contrast of text that has a certain size (WCAG 2, level AA).
+#[test]
+fn text_stands_out_in_light_and_dark() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let page = render(&whole_report(), Format::Html, &Options::new(&sources));
+    let script = format!(
+        r#"const d = document; {OPEN_ALL}
+        const parse = (c) => (c.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
+        const light = (c) => {{ const [r, g, b] = c.slice(0, 3).map((v) => {{ v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }}); return 0.2126 * r + 0.7152 * g + 0.0722 * b; }};
+        const behind = (n) => {{ for (; n; n = n.parentElement) {{ const c = parse(getComputedStyle(n).backgroundColor); if (c.length < 4 || c[3] > 0.99) return c; }} return [255, 255, 255]; }};
+        const bad = [];
+        let looked = 0;
+        for (const n of d.querySelectorAll('body *')) {{
+          const own = [...n.childNodes].some((c) => c.nodeType === 3 && c.textContent.trim());
+          if (!own || !n.checkVisibility() || n.closest('script, title, [hidden], option') || n.disabled) continue;
+          const style = getComputedStyle(n);
+          const ink = parse(n.namespaceURI.endsWith('svg') ? style.fill : style.color);
+          const [a, b] = [light(ink), light(behind(n))].sort((x, y) => y - x);
+          const ratio = (a + 0.05) / (b + 0.05);
+          const size = parseFloat(style.fontSize);
+          const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+          looked += 1;
+          if (ratio < (large ? 3 : 4.5)) bad.push(`${{ratio.toFixed(2)}} ${{n.tagName}}.${{n.getAttribute('class')}} ${{n.textContent.trim().slice(0, 30)}}`);
+        }}
+        return {{ dark: matchMedia('(prefers-color-scheme: dark)').matches, looked, bad: [...new Set(bad)] }};"#
+    );
+    for scheme in [Scheme::Light, Scheme::Dark] {
+        let seen = drive_in(&chromium, &page, &script, scheme);
+        assert_eq!(seen["dark"], scheme == Scheme::Dark);
+        assert!(seen["looked"].as_u64().expect("a number") > 100, "{seen}");
+        assert_eq!(seen["bad"], serde_json::json!([]), "{scheme:?}");
+    }
+}
+
+#[test]
+fn a_phone_needs_no_scrolling_sideways() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let page = render(&whole_report(), Format::Html, &Options::new(&sources));
+    let script = format!(
+        "const d = w.document; {OPEN_ALL}
+         const wide = [...d.querySelectorAll('body *')].filter((n) => n.checkVisibility() && !n.closest('.scroll, .source, .turns, pre, .unseen, .skip')
+           && n.getBoundingClientRect().right > w.innerWidth + 1).map((n) => n.tagName + '.' + n.getAttribute('class'));
+         return {{ width: w.innerWidth, page: d.documentElement.scrollWidth, wide: [...new Set(wide)],
+           small: [...d.querySelectorAll('button, select, input[type=search]')].filter((n) => n.checkVisibility() && n.getBoundingClientRect().height < 24).length }};"
+    );
+    let seen = drive_on_phone(&chromium, &page, &script);
+    assert_eq!(seen["width"], 360);
+    assert!(seen["page"].as_u64().is_some_and(|page| page <= 360), "{seen}");
+    assert_eq!(seen["wide"], serde_json::json!([]));
+    assert_eq!(seen["small"], 0, "controls are large enough for a finger");
+}
+
+/// The rules for paper, put in force on the screen.
+#[test]
+fn paper_shows_the_details_and_no_controls() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let page = render(&whole_report(), Format::Html, &Options::new(&sources));
+    let seen = drive_in(
+        &chromium,
+        &page,
+        r#"
+        const print = [...document.styleSheets].flatMap((s) => [...s.cssRules]).filter((r) => r.media && r.media.mediaText === 'print');
+        const style = document.createElement('style');
+        style.textContent = print.flatMap((r) => [...r.cssRules]).map((r) => r.cssText).join(' ');
+        document.head.append(style);
+        dispatchEvent(new Event('beforeprint'));
+        const shown = [...document.querySelectorAll('.finding')].filter((r) => !r.hidden);
+        return {
+          rules: print.length,
+          controls: [...document.querySelectorAll('.filters, .player, button, .skip')].filter((n) => n.checkVisibility()).length,
+          open: shown.every((r) => r.open && r.querySelector('.body svg') && r.querySelector('.body .facts')), count: shown.length,
+          cut: [...document.querySelectorAll('.scroll, .source')].filter((n) => getComputedStyle(n).overflowX !== 'visible').length,
+          page: getComputedStyle(document.body).backgroundColor,
+          bad: getComputedStyle(document.querySelector('.harmful .badge')).color,
+        };"#,
+        Scheme::Dark,
+    );
+    assert_eq!(seen["rules"], 1);
+    assert_eq!((&seen["controls"], &seen["cut"]), (&Value::from(0), &Value::from(0)));
+    assert_eq!((&seen["open"], &seen["count"]), (&Value::from(true), &Value::from(3)));
+    assert_eq!(
+        seen["page"], "rgb(255, 255, 255)",
+        "paper is white, whatever the screen was"
+    );
+    assert_eq!(seen["bad"], "rgb(179, 32, 44)", "and its colours are those for white");
 }
 
 #[test]

@@ -67,6 +67,7 @@
     });
     facts.append(element("dt", {}, "Evidence"),
       element("dd", {}, element("ol", { class: "ladder" }, ...rungs), finding.meaning));
+    add("No further", finding.limit, "limit");
     return facts;
   }
 
@@ -244,9 +245,11 @@
   }
 
   function turns(finding) {
+    // A turn without a point only says that the thread may go on.
+    const schedule = finding.schedule.filter(([, points]) => points > 0);
     const bar = element("div", { class: "turns", tabindex: "0", role: "img",
-      "aria-label": `Schedule: ${finding.schedule.map(([t, n]) => `${t} ${n}`).join(", ")}` });
-    for (const [thread, points] of finding.schedule) {
+      "aria-label": `Schedule: ${schedule.map(([t, n]) => `${t} ${n}`).join(", ")}` });
+    for (const [thread, points] of schedule) {
       const at = finding.threads.indexOf(thread);
       const turn = element("span", { style: `background:${at < 0 ? "var(--soft)" : color(finding, thread)};flex-grow:${Math.ceil(Math.sqrt(points))}`,
         title: `${thread} runs for ${points} points` }, `${thread} ${points}`);

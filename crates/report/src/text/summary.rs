@@ -33,8 +33,8 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
     let program = Some(words::program(&report.program)).filter(|p| !p.is_empty());
     let recorded: Vec<String> = program.into_iter().chain(notes.recorded.clone()).collect();
     if !recorded.is_empty() {
-        // Classes and no events: nothing ran, the code was read.
-        let scanned = report.summary.events == 0 && report.summary.classes.instrumented > 0;
+        // No events and no trace: nothing ran, the code was read.
+        let scanned = report.summary.events == 0 && report.recordings.is_empty();
         let name = if scanned && notes.recorded.is_none() {
             "scanned"
         } else {
@@ -69,7 +69,12 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
         } else {
             "instrumented"
         };
-        let text = format!("{failed} could not be {what}: what they do was not seen");
+        let they_do = if report.summary.classes.failed == 1 {
+            "it does"
+        } else {
+            "they do"
+        };
+        let text = format!("{failed} could not be {what}: what {they_do} was not seen");
         rows.push(("warning", Look::Warn, text));
     }
     rows.extend(notes.warnings.iter().map(|w| ("warning", Look::Warn, w.clone())));
@@ -83,7 +88,12 @@ fn classes(n: u64) -> String {
 fn seen(report: &Report, dot: &str) -> String {
     let summary = &report.summary;
     if summary.events == 0 && summary.classes.instrumented == 0 {
-        return "nothing: no event was recorded, so this says nothing about the program".to_owned();
+        let what = if report.recordings.is_empty() {
+            "no class was read"
+        } else {
+            "no event was recorded"
+        };
+        return format!("nothing: {what}, so this says nothing about the program");
     }
     let mut parts = Vec::new();
     if summary.events > 0 {

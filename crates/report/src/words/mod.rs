@@ -1,0 +1,210 @@
+//! Ravel's enumerations and whole findings in the words that people read; `names` has the JVM's names, `steps` what threads do.
+//! Every format says the same thing the same way because all of them ask here.
+
+mod names;
+mod steps;
+
+use ravel_analysis::finding::{Evidence, Finding, Outcome, Rule, Step, UnitKind};
+
+pub use names::*;
+pub use steps::*;
+
+/// All rules, in the order in which pages and suites list them.
+pub const RULES: [Rule; 12] = [
+    Rule::DataRace,
+    Rule::Atomicity,
+    Rule::AtomicSet,
+    Rule::Unserializable,
+    Rule::LockDiscipline,
+    Rule::LockOrder,
+    Rule::LockPattern,
+    Rule::GuardedBy,
+    Rule::DoubleCheckedLocking,
+    Rule::ReassignedLock,
+    Rule::WaitOutsideLoop,
+    Rule::NakedNotify,
+];
+
+/// All steps of the evidence ladder, strongest first.
+pub const LADDER: [Evidence; 5] = [
+    Evidence::Harmful,
+    Evidence::Confirmed,
+    Evidence::Witnessed,
+    Evidence::Predicted,
+    Evidence::Suspected,
+];
+
+/// The rule's id, `data-race`.
+pub fn rule(rule: Rule) -> &'static str {
+    rule.name()
+}
+
+/// The evidence's id, `harmful`.
+pub fn evidence(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Suspected => "suspected",
+        Evidence::Predicted => "predicted",
+        Evidence::Witnessed => "witnessed",
+        Evidence::Confirmed => "confirmed",
+        Evidence::Harmful => "harmful",
+    }
+}
+
+/// The evidence with this id.
+pub fn parse_evidence(name: &str) -> Option<Evidence> {
+    LADDER.into_iter().find(|&e| evidence(e) == name)
+}
+
+/// The rule with this id.
+pub fn parse_rule(name: &str) -> Option<Rule> {
+    RULES.into_iter().find(|&r| rule(r) == name)
+}
+
+/// What a step of the ladder says, and what it leaves open.
+pub fn evidence_meaning(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Suspected => "a rule of thumb is broken; no order of the threads was worked out that shows harm",
+        Evidence::Predicted => {
+            "locks and order allow it; no whole schedule was found that leads there, so it was not forced"
+        }
+        Evidence::Witnessed => "a whole schedule leads there; it has not happened in a forced run",
+        Evidence::Confirmed => "it happened in a forced run; that run ended as a serial order could also end",
+        Evidence::Harmful => "it happened in a forced run, and that run ended as no serial order ends",
+    }
+}
+
+/// The kind of unit, as a noun.
+pub fn unit_kind(kind: UnitKind) -> &'static str {
+    match kind {
+        UnitKind::Section => "critical section",
+        UnitKind::Method => "method",
+        UnitKind::Compound => "compound action",
+        UnitKind::Declared => "declared unit",
+    }
+}
+
+/// What kind of end a forced run had, as a noun phrase.
+pub fn outcome_kind(outcome: &Outcome) -> &str {
+    match outcome.kind.as_str() {
+        "normal" => "ended normally",
+        "exception" => "uncaught exception",
+        "deadlock" => "deadlock",
+        "hang" => "hang",
+        "exit" => "another exit code",
+        "output" => "another output",
+        "value" => "wrong value",
+        "return" => "wrong result",
+        other => other,
+    }
+}
+
+/// The variables of a finding, as in `Range.low, Range.high`; a class whose fields are named is not named itself.
+pub fn variables(finding: &Finding) -> String {
+    let all = &finding.variables;
+    let is_owner = |v: &String| {
+        all.iter()
+            .any(|o| o.strip_prefix(v.as_str()).is_some_and(|r| r.starts_with('.')))
+    };
+    let is_lock = |v: &String| {
+        let of = |s: &Step| lock_of(s).is_some_and(|l| l.split('@').next() == Some(v));
+        finding.rule == Rule::LockOrder || finding.steps.iter().any(of)
+    };
+    let short = all.iter().filter(|v| !is_owner(v)).map(|v| match is_lock(v) {
+        true => lock_name(v),
+        false => short_variable(v),
+    });
+    listed(short.collect(), MOST_VARIABLES)
+}
+
+/// Names that a line has room for.
+const MOST_VARIABLES: usize = 5;
+
+/// The first few of a list, and how many more there are.
+pub fn listed(all: Vec<String>, most: usize) -> String {
+    match all.len().saturating_sub(most) {
+        0 => all.join(", "),
+        more => format!("{} and {more} more", all[..most].join(", ")),
+    }
+}
+
+/// What is expected to be one step, a line for each method: `Stock.take(int) in t1 and t2 (critical section)`.
+pub fn units(finding: &Finding) -> Vec<String> {
+    let mut known: Vec<(&str, Vec<&str>, Vec<UnitKind>)> = Vec::new();
+    for unit in &finding.units {
+        if !known.iter().any(|(method, ..)| *method == unit.method) {
+            known.push((&unit.method, Vec::new(), Vec::new()));
+        }
+        let Some((_, threads, kinds)) = known.iter_mut().find(|(method, ..)| *method == unit.method) else {
+            continue;
+        };
+        if !unit.thread.is_empty() && !threads.contains(&unit.thread.as_str()) {
+            threads.push(&unit.thread);
+        }
+        kinds.push(unit.kind);
+    }
+    let line = |(name, threads, kinds): (&str, Vec<&str>, Vec<UnitKind>)| {
+        let within = match threads.as_slice() {
+            [] => String::new(),
+            [init @ .., last] if !init.is_empty() => format!(" in {} and {last}", init.join(", ")),
+            [one, ..] => format!(" in {one}"),
+        };
+        // The surest reason to call it one step is reason enough.
+        let kind = SURENESS.into_iter().find(|kind| kinds.contains(kind));
+        let kind = kind.map(|kind| format!(" ({})", unit_kind(kind))).unwrap_or_default();
+        format!("{}{within}{kind}", method(name))
+    };
+    known.into_iter().map(line).collect()
+}
+
+/// Kinds of units, the surest first.
+const SURENESS: [UnitKind; 4] = [
+    UnitKind::Declared,
+    UnitKind::Section,
+    UnitKind::Compound,
+    UnitKind::Method,
+];
+
+/// How a forced run ended, as in `uncaught exception in t1: java.lang.Exception`.
+pub fn outcome(outcome: &Outcome) -> String {
+    let mut text = outcome_kind(outcome).to_owned();
+    if let Some(thread) = &outcome.thread {
+        text.push_str(" in ");
+        text.push_str(thread);
+    }
+    if !outcome.message.is_empty() {
+        text.push_str(": ");
+        text.push_str(&outcome.message);
+    }
+    text
+}
+
+/// A number with its thousands marked: `1,204,331`.
+pub fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 bug`, `2 bugs`.
+pub fn count(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_marked() {
+        assert_eq!(number(0), "0");
+        assert_eq!(number(999), "999");
+        assert_eq!(number(1000), "1,000");
+        assert_eq!(number(1_204_331), "1,204,331");
+    }
+}

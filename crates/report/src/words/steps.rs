@@ -1,0 +1,254 @@
+//! The steps of a finding in words: who does what, where, holding what, and which step decides.
+
+use ravel_analysis::finding::{Evidence, Finding, Rule, Step};
+use ravel_analysis::readable;
+
+use super::names::{lock_name, method, simple_variable};
+
+/// The method of a step, with its class: `Stock.count()`; empty for a trace that knows no methods.
+pub fn step_method(step: &Step) -> String {
+    match (step.class.is_empty(), step.method.is_empty()) {
+        (true, _) => method(&step.method),
+        (false, true) => readable::class(&step.class),
+        (false, false) => method(&format!("{}.{}", step.class, step.method)),
+    }
+}
+
+/// Where a step happens, as in ` at Stock.java:14 in Stock.count()`; empty if nothing is known.
+pub fn at(step: &Step) -> String {
+    let (place, method) = (place(step), step_method(step));
+    match (place.is_empty(), method.is_empty()) {
+        (true, true) => String::new(),
+        (false, true) => format!(" at {place}"),
+        (true, false) => format!(" in {method}"),
+        (false, false) => format!(" at {place} in {method}"),
+    }
+}
+
+/// What a step does, as in `reads items`.
+pub fn step_does(step: &Step) -> String {
+    let verb = match step.op.as_str() {
+        "read" => "reads",
+        "write" => "writes",
+        "update" => "updates",
+        "acquire" => "takes",
+        "release" => "gives up",
+        "block" => "waits for",
+        "wait" => "waits",
+        "notify" => "notifies",
+        "fork" => "starts a thread",
+        "begin" => "begins",
+        "end" => "ends",
+        "join" => "joins a thread",
+        "enter" => "enters",
+        "exit" => "leaves",
+        other => other,
+    };
+    with_object(verb, step)
+}
+
+/// A step as a short order, as in `read items`.
+pub fn step_op(step: &Step) -> String {
+    let order = if step.op == "block" { "wait for" } else { &step.op };
+    with_object(order, step)
+}
+
+/// Who does a step: its thread, or nobody in particular for what was found without a run.
+pub fn who(step: &Step) -> &str {
+    if step.thread.is_empty() {
+        "a thread"
+    } else {
+        &step.thread
+    }
+}
+
+fn with_object(verb: &str, step: &Step) -> String {
+    if let Some(lock) = lock_of(step) {
+        return format!("{verb} {}", lock_name(lock));
+    }
+    if !step.variable.is_empty() {
+        return format!("{verb} {}", simple_variable(&step.variable));
+    }
+    match step.op.as_str() {
+        "acquire" | "block" | "release" => format!("{verb} a lock"),
+        "enter" | "exit" => format!("{verb} {}", step_method(step)),
+        _ => verb.to_owned(),
+    }
+}
+
+/// The lock that a lock operation is about: named as its variable, else the newest of those held after an acquire.
+pub fn lock_of(step: &Step) -> Option<&str> {
+    match step.op.as_str() {
+        "acquire" | "block" | "release" if !step.variable.is_empty() => Some(&step.variable),
+        "acquire" => step.locks.last().map(String::as_str),
+        _ => None,
+    }
+}
+
+/// The locks held beside the one that the step itself takes or gives up, as in `holding Stock, Log`; none if there are
+/// none.
+pub fn holding(step: &Step) -> Option<String> {
+    let mut names: Vec<&str> = step.locks.iter().map(String::as_str).collect();
+    // One lock, not all of that name: two objects of one class are two locks. A blocked step does not hold its lock.
+    if step.op != "block"
+        && let Some(own) = lock_of(step)
+        && let Some(at) = names.iter().rposition(|name| *name == own)
+    {
+        names.remove(at);
+    }
+    let names: Vec<String> = names.into_iter().map(lock_name).collect();
+    (!names.is_empty()).then(|| format!("holding {}", names.join(", ")))
+}
+
+/// The locks of a step, as in `, holding Stock, Log`; an access says so when there are none.
+pub fn locks_held(step: &Step) -> String {
+    match holding(step) {
+        Some(holding) => format!(", {holding}"),
+        None if is_access(step) => ", no lock held".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Whether the step reads or writes a location.
+pub fn is_access(step: &Step) -> bool {
+    matches!(step.op.as_str(), "read" | "write" | "update")
+}
+
+/// A step as a sentence: `t1 reads items at Stock.java:14 in Stock.count(), no lock held`.
+pub fn step_told(step: &Step) -> String {
+    format!("{} {}{}{}", who(step), step_does(step), at(step), locks_held(step))
+}
+
+/// `Stock.java:14`, `Stock.java`, or the class if the file is not known; empty if nothing is.
+pub fn place(step: &Step) -> String {
+    let name = if step.file.is_empty() {
+        readable::class(&step.class)
+    } else {
+        step.file.clone()
+    };
+    match (name.is_empty(), step.line) {
+        (_, 0) => name,
+        (true, line) => format!("line {line}"),
+        (false, line) => format!("{name}:{line}"),
+    }
+}
+
+/// The threads of the interleaving, in order of first appearance.
+pub fn threads(finding: &Finding) -> Vec<&str> {
+    let mut threads: Vec<&str> = Vec::new();
+    for step in &finding.steps {
+        if !threads.contains(&step.thread.as_str()) {
+            threads.push(&step.thread);
+        }
+    }
+    threads
+}
+
+/// Which step decides: the one of another thread that gets in between, the second access of a race, the acquire that
+/// closes the circle. Only an interleaving of two threads has one.
+pub fn decisive(finding: &Finding) -> Option<usize> {
+    let steps = &finding.steps;
+    let first = steps.first()?;
+    if steps.iter().all(|s| s.thread == first.thread) {
+        return None;
+    }
+    match finding.rule {
+        Rule::LockOrder => steps.iter().rposition(|s| matches!(s.op.as_str(), "acquire" | "block")),
+        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable => {
+            let opener = steps.iter().find(|s| is_access(s)).unwrap_or(first);
+            let resumes = steps.iter().rposition(|s| s.thread == opener.thread && is_access(s))?;
+            steps[..resumes]
+                .iter()
+                .rposition(|s| s.thread != opener.thread && is_access(s))
+        }
+        _ => steps.iter().rposition(is_access),
+    }
+}
+
+/// What the interleaving of a finding shows.
+pub fn order_heading(finding: &Finding) -> &'static str {
+    match (finding.evidence, finding.rule) {
+        (Evidence::Suspected, _) => "the accesses",
+        (_, Rule::DataRace) => "two accesses that nothing keeps apart",
+        (_, Rule::LockOrder) => "the order that locks up",
+        _ => "the order that breaks it",
+    }
+}
+
+/// The finding as it is told to people: what happens inside the JDK where the program called it; in a circle of locks, the last acquire of each thread is the one that blocks.
+pub fn told(finding: &Finding) -> Finding {
+    let mut told = finding.clone();
+    told.candidates.clear();
+    for step in &mut told.steps {
+        if let Some(seen) = ravel_analysis::describe::seen_by_caller(step) {
+            *step = seen;
+        }
+    }
+    if told.rule != Rule::LockOrder {
+        return told;
+    }
+    let is_acquire = |s: &Step| s.op == "acquire";
+    for at in 0..told.steps.len() {
+        let thread = told.steps[at].thread.clone();
+        let others = |range: &[Step]| range.iter().any(|s| is_acquire(s) && s.thread == thread);
+        let blocks = is_acquire(&told.steps[at]) && others(&told.steps[..at]) && !others(&told.steps[at + 1..]);
+        if blocks {
+            let step = &mut told.steps[at];
+            if let Some(own) = step.locks.iter().rposition(|l| *l == step.variable) {
+                step.locks.remove(own);
+            }
+            step.op = "block".to_owned();
+        }
+    }
+    tell_locks_apart(&mut told.steps);
+    told
+}
+
+/// Two threads that wait for each other over locks of one class: each waits for the one that the other holds, so they can
+/// be told apart, `Account@1` and `Account@2`, where their names alone are the same.
+fn tell_locks_apart(steps: &mut [Step]) {
+    let [first, second, third, fourth] = steps else { return };
+    let one_name = [&*second, &*third, &*fourth]
+        .iter()
+        .all(|s| s.variable == first.variable);
+    let in_turn = first.thread == third.thread && second.thread == fourth.thread && first.thread != second.thread;
+    let shape = first.op == "acquire" && second.op == "acquire" && third.op == "block" && fourth.op == "block";
+    if !(one_name && in_turn && shape) || first.variable.is_empty() {
+        return;
+    }
+    let name = first.variable.clone();
+    for (step, held, own) in [(first, 1, 1), (second, 2, 2), (third, 1, 2), (fourth, 2, 1)] {
+        if let Some(lock) = step.locks.iter_mut().rfind(|l| **l == name) {
+            *lock = format!("{name}@{held}");
+        }
+        step.variable = format!("{name}@{own}");
+    }
+}
+
+/// The step where a reader should look first: the decisive one, else the first that has a line, else the first.
+pub fn main_place(finding: &Finding) -> Option<&Step> {
+    decisive(finding)
+        .and_then(|at| finding.steps.get(at))
+        .filter(|s| !s.file.is_empty())
+        .or_else(|| finding.steps.iter().find(|s| s.line > 0))
+        .or(finding.steps.first())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_in_the_jdk_is_told_where_it_was_called() {
+        let text = r#"{"thread": "t", "op": "write", "variable": "java.util.HashMap$Node.value", "class": "java.util.HashMap",
+            "method": "putVal()V", "file": "HashMap.java", "line": 654, "locks": [],
+            "stack": ["shop.Stock.remove (Stock.java:22)", "shop.Shop.sell (Shop.java:16)"]}"#;
+        let step: Step = serde_json::from_str(text).expect("a step");
+        let seen = ravel_analysis::describe::seen_by_caller(&step).expect("a caller");
+        assert_eq!(
+            step_told(&seen),
+            "t writes HashMap.Node.value at Stock.java:22 in Stock.remove, no lock held"
+        );
+        assert_eq!(ravel_analysis::describe::seen_by_caller(&seen), None);
+    }
+}
