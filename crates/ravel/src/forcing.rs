@@ -15,7 +15,7 @@ use ravel_trace::{Event, Op, ReadOptions, Reader, Source, StandardInput};
 use crate::agent_library;
 use crate::family::Family;
 use crate::input::Again;
-use crate::recording::{add_agent, agent_option, starts_java};
+use crate::recording::{add_agent, agent_option, is_agent_option, starts_java};
 
 /// How the recorded program is started again.
 pub struct Program {
@@ -94,6 +94,19 @@ impl Forced {
     }
 }
 
+/// A variable without the agent of the recorded run: whoever recorded with the option of `ravel record --print-option` has it there,
+/// and a JVM that loads two agents follows neither.
+fn without_agent((name, value): &(String, String)) -> (String, String) {
+    if !matches!(
+        name.as_str(),
+        "JAVA_TOOL_OPTIONS" | "JDK_JAVA_OPTIONS" | "_JAVA_OPTIONS"
+    ) {
+        return (name.clone(), value.clone());
+    }
+    let words: Vec<&str> = value.split(' ').filter(|word| !is_agent_option(word)).collect();
+    (name.clone(), words.join(" "))
+}
+
 impl Program {
     /// The program of a trace, each run of it at most `limit` long.
     pub fn of(trace: &Reader, limit: Duration) -> Result<Program> {
@@ -136,9 +149,14 @@ impl Program {
         let nothing = StandardInput::default();
         let input = trace.standard_input().unwrap_or(&nothing);
         Ok(Program {
-            command: header.command.clone(),
+            command: header
+                .command
+                .iter()
+                .filter(|word| !is_agent_option(word))
+                .cloned()
+                .collect(),
             directory: PathBuf::from(&header.directory),
-            environment: header.environment.clone(),
+            environment: header.environment.iter().map(without_agent).collect(),
             jvm,
             input: Again::new(input)?,
             remark: match input {

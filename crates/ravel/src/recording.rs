@@ -443,6 +443,11 @@ pub fn agent_option(library: &Path, options: &Options) -> String {
     format!("-agentpath:{}={}", library.display(), options.encode())
 }
 
+/// Whether an option loads the agent, of this Ravel or another.
+pub fn is_agent_option(option: &str) -> bool {
+    option.starts_with("-agentpath:") && option.contains("ravel-agent-")
+}
+
 /// Lets every JVM that a command starts load the agent; `own` is what the user had there.
 pub fn add_agent(command: &mut Command, own: Option<String>, library: &Path, options: &Options) {
     let mut words: Vec<String> = own.into_iter().filter(|own| !own.is_empty()).collect();

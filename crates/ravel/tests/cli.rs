@@ -233,17 +233,35 @@ fn a_jvm_that_somebody_else_starts_records_itself() {
     );
     assert!(asked.status.success(), "{}", text(&asked.stderr));
     let option = text(&asked.stdout).trim().to_owned();
-    let mut java = std::process::Command::new(jdk.tool("java"));
-    java.arg(&option).arg("-cp").arg(directory.path()).arg("CounterLost");
-    let ran = run(&mut java, LIMIT);
-    assert!(ran.status.success(), "{option}: {}", text(&ran.stderr));
-    let written = std::fs::read_dir(directory.path()).expect("a directory").flatten();
-    let trace = written
-        .map(|entry| entry.path())
-        .find(|path| path.extension().is_some_and(|e| e == "ravel"))
-        .expect("a trace");
-    let checked = run(ravel().arg("check").arg("--all").arg(&trace), LIMIT);
-    assert_has(&text(&checked.stdout), "CounterLost");
+    let traces = || {
+        let written = std::fs::read_dir(directory.path()).expect("a directory").flatten();
+        let paths = written.map(|entry| entry.path());
+        paths
+            .filter(|path| path.extension().is_some_and(|e| e == "ravel"))
+            .collect::<Vec<_>>()
+    };
+    // As an option of the JVM, and in the variable that all JVMs read.
+    for variable in [false, true] {
+        let mut java = std::process::Command::new(jdk.tool("java"));
+        if variable {
+            java.env("JAVA_TOOL_OPTIONS", &option);
+        } else {
+            java.arg(&option);
+        }
+        let ran = run(java.arg("-cp").arg(directory.path()).arg("CounterLost"), LIMIT);
+        assert!(ran.status.success(), "{option}: {}", text(&ran.stderr));
+        let [trace] = traces().try_into().expect("one trace");
+        let checked = run(ravel().arg("check").arg("--all").arg(&trace), LIMIT);
+        assert_has(&text(&checked.stdout), "CounterLost");
+        assert!(
+            !text(&checked.stdout).contains("agentpath"),
+            "the option is Ravel's own"
+        );
+        let forced = run(ravel().arg("replay").arg(&trace), LIMIT);
+        assert_has(&text(&forced.stdout), "harmful[");
+        assert_eq!(traces().len(), 1, "forced runs leave no traces of their own");
+        std::fs::remove_file(trace).expect("removed");
+    }
     assert_has(
         &ends_with(2, ravel().args(["record", "--print-option", "--", "true"])),
         "--print-option",
