@@ -117,7 +117,23 @@ fn exit_codes_and_configuration() {
     let folder = compiled(&tested_jdks()[0]);
     let folder = folder.path();
     std::fs::create_dir(folder.join("empty")).expect("made");
-    assert_eq!(scan(folder, &["empty"]).status.code(), Some(3), "nothing to look at");
+    let jar = folder.join("cut.jar");
+    std::fs::write(&jar, b"PK\x03\x04 and no more").expect("written");
+    std::fs::write(folder.join("Cut.class"), b"\xca\xfe\xba\xbe\0\0\0\x34\0").expect("written");
+    std::fs::write(folder.join("notes.txt"), "text").expect("written");
+    for (arguments, code, words) in [
+        (&["empty"][..], 3, "no class that can be read in empty"),
+        (&["Cut.class"], 3, "Cut.class: unexpected end"),
+        (&["cut.jar"], 2, "the archive is cut off or damaged"),
+        (&["notes.txt"], 2, "notes.txt: not a class"),
+        (&["classes", "--jdk", "empty"], 2, "--jdk empty: no JDK is there"),
+        (&["classes", "--variat"], 2, "'--variant'"),
+    ] {
+        let output = scan(folder, arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
     let missing = scan(folder, &["gone.jar"]);
     assert_eq!(missing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("gone.jar"));

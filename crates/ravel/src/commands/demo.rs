@@ -99,7 +99,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             directory.join("report.html").display()
         ))?;
     }
-    print("\nNow yours: ravel run -- java -cp CLASSES MAIN (or mvn test, or a script that starts a JVM)\n")?;
+    print("\nNow yours: ravel run -- java -cp CLASSES MAIN\n(or mvn test, or a script that starts a JVM)\n")?;
     Ok(code)
 }
 
@@ -225,7 +225,9 @@ fn seen(demo: &Demo, kept: bool) -> Result<()> {
             demo.trace.display()
         ));
     } else {
-        text.push_str("   (ravel demo --keep DIR keeps the program, its classes, the trace and a report in HTML.)\n");
+        text.push_str(
+            "   (ravel demo --keep DIR keeps the program, its classes, the trace and a report\n   in HTML.)\n",
+        );
     }
     print(&text)
 }

@@ -163,13 +163,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
 /// Says on standard error what was recorded.
 pub fn report(recording: &Recording) {
+    // Plain numbers: scripts read them.
+    let count = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
     for trace in &recording.traces {
         eprintln!(
-            "ravel: {}: {} events of {} threads, {} shared locations, {}; {}",
+            "ravel: {}: {} of {}, {}, {}; {}",
             trace.path.display(),
-            trace.events,
-            trace.threads,
-            trace.shared,
+            count(trace.events, "event"),
+            count(trace.threads as u64, "thread"),
+            count(trace.shared as u64, "shared location"),
             size(trace.bytes),
             trace.classes,
         );

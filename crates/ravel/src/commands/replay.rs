@@ -46,7 +46,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
             .outcome
             .as_ref()
             .map_or(reason.unwrap_or_default(), |outcome| &outcome.message);
-        eprintln!("ravel: {} {:?}: {outcome}", finding.id, finding.evidence);
+        let evidence = ravel_report::words::evidence(finding.evidence);
+        eprintln!("ravel: {} {evidence}: {outcome}", finding.id);
     }
     job.finish()
 }

@@ -1,15 +1,16 @@
 //! `ravel scan`: static analysis of class files, no run needed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::{ClassCounts, Report, Summary};
+use ravel_classfile::archive::ArchiveError;
 use ravel_report::config::Config;
 use ravel_report::{Notes, words};
 use ravel_scan::program::Counts;
-use ravel_scan::{Options, scan};
+use ravel_scan::{Options, ScanError, scan};
 
 use super::report::ReportArgs;
 
@@ -61,16 +62,34 @@ pub fn run(args: Args) -> Result<ExitCode> {
     options.variant = args.variant;
     options.jdk = args.jdk;
     let start = Instant::now();
-    let scan = scan(&args.paths, &options).map_err(|error| anyhow::anyhow!("{error}"))?;
+    if let Some(home) = options.jdk.as_ref().filter(|home| !is_jdk(home)) {
+        anyhow::bail!(
+            "--jdk {}: no JDK is there: it would have lib/modules or jmods",
+            home.display()
+        );
+    }
+    let scan = scan(&args.paths, &options).map_err(|error| match error {
+        ScanError::Archive(ArchiveError::Zip { .. }) => {
+            anyhow::anyhow!("{error}; the archive is cut off or damaged: copy or build it again")
+        }
+        error => anyhow::anyhow!("{error}"),
+    })?;
+    let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+    if scan.counts.wanted == 0 {
+        scan.problems.iter().for_each(|problem| eprintln!("ravel: {problem}"));
+        eprintln!(
+            "ravel: nothing was scanned: no class that can be read in {}; give jars, wars, directories of classes, class \
+             files or JDKs",
+            paths.join(" ")
+        );
+    }
     let mut notes = Notes {
         analysed: Some(analysed(&scan.counts, start.elapsed().as_secs_f64())),
         warnings,
         ..Notes::default()
     };
     notes.warnings.extend(scan.problems);
-    let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
     let report = Report {
-        version: 1,
         program: paths.join(" "),
         summary: Summary {
             classes: ClassCounts {
@@ -80,9 +99,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
             },
             ..Summary::default()
         },
-        warnings: Vec::new(),
         findings: scan.findings,
-        recordings: Vec::new(),
+        ..Report::default()
     };
     let code = args.report.emit(report, &config, notes, args.paths)?;
     Ok(if scan.counts.wanted == 0 {
@@ -90,6 +108,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     } else {
         code
     })
+}
+
+fn is_jdk(home: &Path) -> bool {
+    home.join("lib/modules").is_file() || home.join("jmods").is_dir()
 }
 
 /// What was read, and what was taken for granted.
