@@ -56,6 +56,9 @@ pub const DEADLOCK: i32 = 97;
 /// Exit code of a forced run that took too long.
 pub const HANG: i32 = 98;
 
+/// Carriers of virtual threads in a forced run.
+const CARRIERS: &CStr = c"256";
+
 /// How often the global counter moves without synchronisation. Waking a thread five times as often costs a fiftieth of a core.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -109,6 +112,11 @@ impl Agent {
             None => None,
         };
         let forcing = options.schedule.is_some();
+        if forcing {
+            // A virtual thread that waits for its turn keeps its carrier: there must be one for each that may have to wait.
+            jvm::set_property(jvmti, c"jdk.virtualThreadScheduler.parallelism", CARRIERS);
+            jvm::set_property(jvmti, c"jdk.virtualThreadScheduler.maxPoolSize", CARRIERS);
+        }
         let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
         let redirects = Redirects {
             seed: options.seed.is_some(),

@@ -345,6 +345,11 @@ pub const MODELS: &[Model] = &[
     m("java/io/PipedReader", "receive", Send),
     m("java/io/PipedReader", "receivedLast", Send),
     m("java/io/PipedReader", "read", ReceiveIf),
+    // How a virtual thread gets its carrier is not the program's: the start has told what there is to tell.
+    m("java/lang/VirtualThread", "submitRunContinuation", Hide).of(Of::None),
+    m("java/lang/VirtualThread", "externalSubmitRunContinuation", Hide).of(Of::None),
+    m("java/lang/VirtualThread", "externalSubmitRunContinuationOrThrow", Hide).of(Of::None),
+    m("java/lang/VirtualThread", "lazySubmitRunContinuation", Hide).of(Of::None),
     // A random number is nobody's state.
     m("java/util/Random", "next", Hide).of(Of::None),
     // Maps.

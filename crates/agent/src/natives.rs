@@ -129,12 +129,30 @@ pub extern "system" fn Java_java_lang_Ravel_fieldNumber(env: *mut JNIEnv, _: jcl
     field.filter(|field| *field < 1 << 16).map_or(-1, |field| field as jint)
 }
 
+/// Workers that a pool starts when it is busy, in whichever thread finds it so, are numbered from here: they must not move the
+/// numbers of the threads that the program itself starts, by which a forced run knows them.
+const ON_DEMAND: u32 = 1 << 20;
+
 /// `Ravel.fork`
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_Ravel_fork(env: *mut JNIEnv, _: jclass, thread: jlong, child: jobject) {
+pub extern "system" fn Java_java_lang_Ravel_fork(
+    env: *mut JNIEnv,
+    _: jclass,
+    thread: jlong,
+    child: jobject,
+    on_demand: jboolean,
+) {
     let Some((agent, parent)) = block(thread) else { return };
-    let spawned = parent.children;
-    parent.children += 1;
+    let spawned = if on_demand != 0 {
+        ON_DEMAND + parent.workers
+    } else {
+        parent.children
+    };
+    *(if on_demand != 0 {
+        &mut parent.workers
+    } else {
+        &mut parent.children
+    }) += 1;
     let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
     agent.in_schedule(new);
     // SAFETY: `new_thread` gives a block that lives for ever; the thread has not started, so nobody else uses it.

@@ -224,6 +224,7 @@ impl Recorder {
             sure_arrays: [0; SITE_SLOTS],
             vain: [0; SITE_SLOTS],
             sure_of_many: [0; MANY_SLOTS],
+            workers: 0,
         }));
         if (thread as usize) < MAX_THREADS {
             // SAFETY: within the region; the slot is written once, before any array can have this owner.

@@ -72,7 +72,7 @@ pub struct ThreadBlock {
     // From here on only native code looks.
     /// The thread's number in the trace.
     pub thread: u32,
-    /// How many threads it has started.
+    /// How many threads it has started, workers of pools apart.
     pub children: u32,
     /// Start of the buffer.
     pub buffer: u64,
@@ -106,6 +106,9 @@ pub struct ThreadBlock {
     pub vain: [u8; SITE_SLOTS],
     /// By site and object or array: as the two by site.
     pub sure_of_many: [u64; MANY_SLOTS],
+    // Native code.
+    /// How many workers of pools it has started.
+    pub workers: u32,
 }
 
 const _: () = {

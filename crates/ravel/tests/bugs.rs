@@ -61,9 +61,9 @@ fn shown(report: &serde_json::Value) -> Vec<&serde_json::Value> {
         .collect()
 }
 
-fn expect_bug(jdk: &Jdk, classes: &Path, name: &str, dir: &Path) -> Result<(), String> {
+fn expect_bug(jdk: &Jdk, classes: &Path, folder: &str, name: &str, dir: &Path) -> Result<(), String> {
     let source =
-        std::fs::read_to_string(root().join(format!("subjects/bugs/{name}.java"))).map_err(|e| e.to_string())?;
+        std::fs::read_to_string(root().join(format!("subjects/{folder}/{name}.java"))).map_err(|e| e.to_string())?;
     let stated = comment(&source, "bug").ok_or_else(|| format!("{name} states no bug"))?;
     let value = |key: &str| {
         stated
@@ -113,6 +113,11 @@ fn bugs_are_proven_and_their_twins_are_silent() {
             jobs.push((jdk.clone(), name.to_string(), true, "bugs"));
             jobs.push((jdk.clone(), format!("{name}Fixed"), false, "bugs"));
         }
+        if jdk.release >= 21 {
+            compile(&jdk, "bugs21", 21, &dir.path().join(format!("bugs21-{}", jdk.release)));
+            jobs.push((jdk.clone(), "VirtualAccount".to_string(), true, "bugs21"));
+            jobs.push((jdk.clone(), "VirtualAccountFixed".to_string(), false, "bugs21"));
+        }
         for name in BENIGN {
             jobs.push((jdk.clone(), name.to_string(), false, "benign"));
         }
@@ -120,7 +125,7 @@ fn bugs_are_proven_and_their_twins_are_silent() {
     each(&jobs, |(jdk, name, buggy, folder)| {
         let classes = dir.path().join(format!("{folder}-{}", jdk.release));
         if *buggy {
-            expect_bug(jdk, &classes, name, dir.path())
+            expect_bug(jdk, &classes, folder, name, dir.path())
         } else {
             expect_silence(jdk, &classes, name, dir.path())
         }

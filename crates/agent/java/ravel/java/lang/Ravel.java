@@ -174,7 +174,7 @@ public final class Ravel {
 
     private static native void name(long object, Class<?> type);
 
-    private static native void fork(long thread, Thread child);
+    private static native void fork(long thread, Thread child, boolean onDemand);
 
     private static native void gate(long thread);
 
@@ -218,7 +218,7 @@ public final class Ravel {
         shake();
         number(Object.class);
         name(0, Object.class);
-        fork(0, null);
+        fork(0, null, false);
         gate(0);
         next(0);
         lock(null);
@@ -1286,12 +1286,16 @@ public final class Ravel {
     public static void starting(Thread child) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || child.ravel$t != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
-        if ((H.FLAGS & FORCING) != 0) ask(t);
-        step(t);
+        // A pool starts its workers in whichever thread finds it busy: that is no point of the program.
+        boolean worker = child instanceof java.util.concurrent.ForkJoinWorkerThread;
+        if (!worker) {
+            if ((H.FLAGS & FORCING) != 0) ask(t);
+            step(t);
+        }
         frames(t);
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
         release(t);
-        fork(t, child);
+        fork(t, child, worker);
     }
 
     /** Virtual threads begin and end in Java code. */

@@ -1,0 +1,44 @@
+/* fixed: VirtualAccount */
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.ReentrantLock;
+
+public class VirtualAccountFixed {
+    private final ReentrantLock lock = new ReentrantLock();
+    private int balance = 100;
+
+    int read() {
+        lock.lock();
+        try {
+            return balance;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void write(int amount) {
+        lock.lock();
+        try {
+            balance = amount;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void withdraw(int amount) {
+        lock.lock();
+        try {
+            int seen = read();
+            if (seen >= amount) write(seen - amount);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public static void main(String[] args) {
+        VirtualAccountFixed account = new VirtualAccountFixed();
+        try (var each = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < 5; i++) each.submit(() -> account.withdraw(20));
+        }
+        System.exit(account.read() == 0 ? 0 : 1);
+    }
+}
