@@ -321,7 +321,10 @@ impl Reader {
             .streams
             .iter()
             .filter(|stream| stream.began && !stream.ended)
-            .filter_map(|stream| Some(names.threads.get(stream.thread.index())?.name.clone()))
+            .filter_map(|stream| names.threads.get(stream.thread.index()))
+            // Daemons may go on until the JVM ends.
+            .filter(|thread| !thread.daemon)
+            .map(|thread| thread.name.clone())
             .collect();
         if !threads.is_empty() {
             self.warnings.push(Warning::NotEnded { threads });
