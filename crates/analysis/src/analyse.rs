@@ -21,6 +21,8 @@ pub struct Analysed {
     pub left_out: Vec<String>,
     /// Why reading stopped before the end of the trace, if it did; the findings are those of what was read.
     pub error: Option<SourceError>,
+    /// Whether the search was cut short because the user asked for it.
+    pub stopped: bool,
 }
 
 /// Runs analyses over a trace, on all cores, and merges what they observe.
@@ -40,8 +42,20 @@ pub fn analyse_on(
     settings: &UnitSettings,
     analyses: Vec<Box<dyn Analysis>>,
 ) -> Analysed {
+    analyse_until(&|| false, threads, source, settings, analyses)
+}
+
+/// The same until the user has had enough, as `stop` says: then with what is known so far.
+pub fn analyse_until(
+    stop: &(dyn Fn() -> bool + Sync),
+    threads: usize,
+    source: &mut dyn Source,
+    settings: &UnitSettings,
+    analyses: Vec<Box<dyn Analysis>>,
+) -> Analysed {
     let races = analyses.iter().any(|analysis| analysis.name() == RACE);
-    let mut outcome = Engine::new(settings, analyses).threads(threads).run(source);
+    let engine = Engine::new(settings, analyses).threads(threads).stop_when(stop);
+    let mut outcome = engine.run(source);
     if races {
         let known: FxHashSet<LocationId> = outcome
             .reports
@@ -60,6 +74,7 @@ pub fn analyse_on(
         threads: outcome.threads,
         left_out: outcome.left_out,
         error: outcome.error,
+        stopped: outcome.stopped,
     }
 }
 

@@ -33,6 +33,7 @@ use crate::sets::{Guard, SetId};
 use crate::units::{Owner, UnitId};
 use ravel_trace::{LocationId, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
 /// Units of one thread remembered per location.
@@ -46,27 +47,88 @@ pub const CONFLICTS: usize = 32;
 struct Summary {
     owner: Option<Owner>,
     thread: ThreadId,
-    first_read: Option<Point>,
-    last_read: Option<Point>,
-    first_write: Option<Point>,
-    last_write: Option<Point>,
+    reads: Ends,
+    writes: Ends,
+    /// The different accesses that the ends are, in no order: mostly but one.
+    points: SmallVec<[Point; 1]>,
+}
+
+/// The first and the last access of one kind, as places in [`Summary::points`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Ends {
+    first: u8,
+    last: u8,
+}
+
+impl Ends {
+    const NONE: Ends = Ends {
+        first: u8::MAX,
+        last: u8::MAX,
+    };
+
+    fn has(self, at: u8) -> bool {
+        self.first == at || self.last == at
+    }
 }
 
 impl Summary {
-    fn note(&mut self, access: &Access) {
-        if access.reads() {
-            self.first_read.get_or_insert(access.point);
-            self.last_read = Some(access.point);
-        }
-        if access.writes() {
-            self.first_write.get_or_insert(access.point);
-            self.last_write = Some(access.point);
+    fn new(owner: Option<Owner>, thread: ThreadId) -> Self {
+        Summary {
+            owner,
+            thread,
+            reads: Ends::NONE,
+            writes: Ends::NONE,
+            points: SmallVec::new(),
         }
     }
 
+    fn note(&mut self, access: &Access) {
+        let (mut reads, mut writes) = (self.reads, self.writes);
+        if access.reads() {
+            reads.last = u8::MAX;
+        }
+        if access.writes() {
+            writes.last = u8::MAX;
+        }
+        // A point that is no end any more makes room; there are at most four.
+        let mut places = (0u8..).zip(&self.points).map(|(at, _)| at);
+        let free = places.find(|&at| !reads.has(at) && !writes.has(at));
+        let at = match free {
+            Some(at) => {
+                self.points[usize::from(at)] = access.point;
+                at
+            }
+            None => {
+                self.points.push(access.point);
+                (self.points.len() - 1) as u8
+            }
+        };
+        for (ends, does) in [(&mut reads, access.reads()), (&mut writes, access.writes())] {
+            if does {
+                ends.last = at;
+                if ends.first == u8::MAX {
+                    ends.first = at;
+                }
+            }
+        }
+        (self.reads, self.writes) = (reads, writes);
+    }
+
+    fn point(&self, at: u8) -> Option<Point> {
+        self.points.get(usize::from(at)).copied()
+    }
+
+    fn first(&self, writes: bool) -> Option<Point> {
+        self.point(if writes { self.writes.first } else { self.reads.first })
+    }
+
+    fn last(&self, writes: bool) -> Option<Point> {
+        self.point(if writes { self.writes.last } else { self.reads.last })
+    }
+
     fn latest(&self) -> u64 {
-        let index = |p: &Option<Point>| p.map_or(0, |p| p.index);
-        index(&self.last_read).max(index(&self.last_write))
+        let index = |p: Option<Point>| p.map_or(0, |p| p.index);
+        index(self.last(R)).max(index(self.last(W)))
     }
 }
 
@@ -230,14 +292,11 @@ impl Layer {
         if mine.is_none() && (me.is_some() || horizon != u64::MAX) {
             self.forgotten += u64::from(forget_oldest(&mut place, access.thread()));
             mine = Some(place.len());
-            place.push(Summary {
-                owner,
-                thread: access.thread(),
-                first_read: None,
-                last_read: None,
-                first_write: None,
-                last_write: None,
-            });
+            if place.capacity() == 0 {
+                // Most locations are one thread's.
+                place.reserve_exact(1);
+            }
+            place.push(Summary::new(owner, access.thread()));
         }
         if let Some(i) = mine {
             place[i].note(access);
@@ -280,9 +339,10 @@ impl Layer {
             second_writes,
             first_unit: theirs.unit,
         };
-        let reads_of_theirs = other.last_read.filter(|_| access.writes()).map(|p| conflict(p, R, W));
-        let writes_overwritten = other.last_write.filter(|_| access.writes()).map(|p| conflict(p, W, W));
-        let writes_read = other.last_write.filter(|_| access.reads()).map(|p| conflict(p, W, R));
+        let (read, write) = (other.last(R), other.last(W));
+        let reads_of_theirs = read.filter(|_| access.writes()).map(|p| conflict(p, R, W));
+        let writes_overwritten = write.filter(|_| access.writes()).map(|p| conflict(p, W, W));
+        let writes_read = write.filter(|_| access.reads()).map(|p| conflict(p, W, R));
         for new in [reads_of_theirs, writes_overwritten, writes_read].into_iter().flatten() {
             self.conflict(access.cell.set, owner, theirs, new, found);
         }
@@ -360,18 +420,16 @@ fn forget_oldest(place: &mut Vec<Summary>, thread: ThreadId) -> bool {
 fn restart(access: &Access, mine: &mut Summary) {
     let again = access.point.kind == crate::raw::StepKind::Read
         && access.point.site != SiteId(0)
-        && mine.last_read.is_some_and(|p| p.site == access.point.site);
+        && mine.last(R).is_some_and(|p| p.site == access.point.site);
     let proven = access.cell.guard != Guard::None;
     if again || proven {
-        mine.first_read = None;
-        mine.last_read = None;
+        mine.reads = Ends::NONE;
     }
 }
 
 fn single(access: &Access, owner: Owner, mine: &Summary, other: &Summary, found: &mut Found) {
     for (kinds, name) in &SINGLE {
-        let first = if kinds[0] { mine.first_write } else { mine.first_read };
-        let middle = if kinds[1] { other.last_write } else { other.last_read };
+        let (first, middle) = (mine.first(kinds[0]), other.last(kinds[1]));
         let ends = if kinds[2] { access.writes() } else { access.reads() };
         let (Some(first), Some(middle)) = (first, middle) else {
             continue;

@@ -198,10 +198,10 @@ impl Happened {
 pub enum Step {
     /// A read, write or update.
     Access(Access),
-    /// Any other event.
+    /// Any other event, but for calls and returns.
     Event(Happened),
-    /// A unit that owned an access has ended, by the event before.
-    UnitEnd(UnitId),
+    /// A unit that owned an access has ended, by the event of this number.
+    UnitEnd(UnitId, u64),
 }
 
 /// A stretch of the trace.

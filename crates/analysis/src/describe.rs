@@ -96,6 +96,14 @@ impl<'a> Describer<'a> {
             .map_or_else(String::new, |l| location_name(self.names, l, step.point.site))
     }
 
+    /// The name of what a step is about: a lock or a variable.
+    pub fn target(&self, step: &RawStep) -> String {
+        match step.lock {
+            Some(lock) => self.names.lock(lock).name.clone(),
+            None => self.variable(step),
+        }
+    }
+
     /// The code that a unit is: its method, or where it begins, or the thread it runs in.
     pub fn unit_code(&self, owner: Owner) -> String {
         let info = self.state.units.info(owner.unit);
@@ -132,14 +140,10 @@ impl<'a> Describer<'a> {
         let class = method.map_or("", |m| self.class_of(m));
         let file = method.map_or_else(String::new, |m| self.file(m));
         let locks = self.state.locksets.locks(step.point.locks);
-        let variable = match step.lock {
-            Some(lock) => self.names.lock(lock).name.clone(),
-            None => self.variable(step),
-        };
         Step {
             thread: self.thread(step.point.thread),
             op: op(step.point.kind).to_owned(),
-            variable,
+            variable: self.target(step),
             class: class.to_owned(),
             method: method.map_or_else(String::new, |m| self.signature(m)),
             file,

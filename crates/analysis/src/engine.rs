@@ -1,19 +1,21 @@
-//! One pass over one trace, for all analyses at once.
+//! One pass over one trace, for all analyses at once: what analyses are, and how they are run. [`pass`] follows the events.
 //!
 //! The engine keeps, per thread, what several analyses need (locks held, call stack, units, clocks), each part only if
 //! some chosen analysis asks for it, and hands the events over in batches ([`crate::batch`]) with what was known at each. That
 //! is what holds *during* the event: an acquired lock is already in the lockset, a released one still is; a read of a volatile
 //! location has already learnt from the write that it saw, a write has not yet told anyone.
 
-use crate::batch::{self, Batch, Target};
-use crate::locks::{Held, LocksetId, Locksets};
-use crate::order::{ClockId, Kept, Order};
-use crate::raw::{Point, RawReport, StepKind};
-use crate::sets::{Cell, CellKind, Cells, Guard, guard_at};
-use crate::stacks::{StackFrame, StackId, Stacks};
-use crate::units::{Owners, UnitId, UnitSettings, UnitTable, Units, When};
-use ravel_trace::names::SiteKind;
-use ravel_trace::{Event, LocationId, Mode, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
+mod pass;
+
+use crate::locks::{LocksetId, Locksets};
+use crate::order::Order;
+use crate::raw::RawReport;
+use crate::sets::Cells;
+use crate::stacks::{StackId, Stacks};
+use crate::stop::Stop;
+use crate::units::{UnitId, UnitSettings, UnitTable, Units};
+use pass::Pass;
+use ravel_trace::{Names, Source, SourceError};
 use std::sync::Mutex;
 
 pub use crate::batch::{Access, Happened, Step, View};
@@ -76,6 +78,8 @@ pub struct Context<'a> {
     pub names: &'a Names,
     /// What the engine keeps.
     pub state: &'a State,
+    /// Whether to go on with what takes long.
+    pub stop: &'a Stop<'a>,
 }
 
 /// An analysis: handlers of events, and reports at the end.
@@ -91,7 +95,7 @@ pub trait Analysis: Send {
         let _ = (view, access);
     }
 
-    /// Any other event.
+    /// Any other event, but for calls and returns: units and stacks tell of those.
     fn event(&mut self, view: &View, event: &Happened) {
         let _ = (view, event);
     }
@@ -103,15 +107,11 @@ pub trait Analysis: Send {
 
     /// Goes through a batch, step by step.
     fn batch(&mut self, view: &View) {
-        let mut index = 0;
         for step in view.steps() {
             match step {
                 Step::Access(access) => self.access(view, access),
-                Step::Event(event) => {
-                    index = event.index;
-                    self.event(view, event);
-                }
-                Step::UnitEnd(unit) => self.unit_end(view, *unit, index),
+                Step::Event(event) => self.event(view, event),
+                Step::UnitEnd(unit, index) => self.unit_end(view, *unit, *index),
             }
         }
     }
@@ -147,6 +147,8 @@ pub struct Outcome {
     pub threads: u64,
     /// Why reading stopped before the end of the trace, if it did.
     pub error: Option<SourceError>,
+    /// Whether the search was cut short because the user asked for it.
+    pub stopped: bool,
 }
 
 /// The engine.
@@ -155,6 +157,7 @@ pub struct Engine<'a> {
     analyses: Vec<Box<dyn Analysis>>,
     needs: Needs,
     threads: usize,
+    stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl<'a> Engine<'a> {
@@ -168,7 +171,15 @@ impl<'a> Engine<'a> {
             analyses,
             needs,
             threads: 1,
+            stop: &|| false,
         }
+    }
+
+    /// Asks now and then whether the user has had enough; what takes long after the trace is read is then cut short.
+    #[must_use]
+    pub fn stop_when(mut self, stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        self.stop = stop;
+        self
     }
 
     /// On so many cores. The outcome is the same on any number.
@@ -196,12 +207,25 @@ impl<'a> Engine<'a> {
         view.turn(&mut pass.batch, &pass.state.locksets);
         let mut state = pass.state;
         state.units = view.units;
+        let stop = Stop::new(self.stop);
         let cx = Context {
             names: source.names(),
             state: &state,
+            stop: &stop,
         };
-        let (reports, left_out) = self.finish(&cx);
+        let (reports, mut left_out) = self.finish(&cx);
+        if state.order.coarse() > 0 {
+            left_out.push(format!(
+                "the order of events is known less exactly after the first {} moments",
+                crate::order::MOMENTS
+            ));
+        }
+        let stopped = stop.was_heeded();
+        if stopped {
+            left_out.push("what was read was not searched to the end, because it was interrupted".to_owned());
+        }
         Outcome {
+            stopped,
             reports,
             left_out,
             events: pass.index,
@@ -256,357 +280,5 @@ impl<'a> Engine<'a> {
             left_out.append(&mut words);
         }
         (reports, left_out)
-    }
-}
-
-/// The engine's own part of a pass: follows the threads and fills batches.
-struct Pass<'a> {
-    settings: &'a UnitSettings,
-    needs: Needs,
-    state: State,
-    ended: Vec<UnitId>,
-    index: u64,
-    batch: Batch,
-    guards: Vec<Option<Guard>>,
-    error: Option<SourceError>,
-    over: bool,
-}
-
-impl<'a> Pass<'a> {
-    fn new(settings: &'a UnitSettings, needs: Needs) -> Self {
-        let kept = Kept {
-            hard: needs.hard,
-            full: needs.full,
-            history: needs.history,
-        };
-        let state = State {
-            order: Order::new(kept),
-            open: Units::new(settings),
-            ..State::default()
-        };
-        Pass {
-            settings,
-            needs,
-            state,
-            ended: Vec::new(),
-            index: 0,
-            batch: Batch::default(),
-            guards: Vec::new(),
-            error: None,
-            over: false,
-        }
-    }
-
-    /// Reads on until the batch is full; it stays empty when the trace is over.
-    fn fill(&mut self, source: &mut dyn Source) {
-        self.batch.clear();
-        self.take_snapshots();
-        while !self.over && self.batch.steps.len() < batch::EVENTS {
-            match source.next_event() {
-                Ok(Some(event)) => self.step(source.names(), &event),
-                end => {
-                    self.error = end.err();
-                    self.over = true;
-                    self.end_all();
-                }
-            }
-        }
-        self.take_snapshots();
-        std::mem::swap(&mut self.batch.born, &mut self.state.open.born);
-        std::mem::swap(&mut self.batch.ended, &mut self.state.open.ends);
-        self.batch.assumed_possible = self.state.open.assumed_possible();
-    }
-
-    /// The clocks' copies are made by the order, and belong to the batch.
-    fn take_snapshots(&mut self) {
-        std::mem::swap(&mut self.batch.hard, &mut self.state.order.hard_snapshots);
-        std::mem::swap(&mut self.batch.full, &mut self.state.order.full_snapshots);
-    }
-
-    fn end_all(&mut self) {
-        if !self.needs.units {
-            return;
-        }
-        let at = When {
-            index: self.index,
-            position: u32::MAX,
-        };
-        for i in 0..self.state.threads.len() {
-            self.state.open.end(ThreadId::from(i), at, &mut self.ended);
-        }
-        self.tell_ended();
-    }
-
-    #[inline]
-    fn step(&mut self, names: &Names, event: &Event) {
-        let thread = event.thread;
-        if self.state.threads.len() <= thread.index() {
-            self.grow(thread);
-        }
-        if self.state.order.is_kept() {
-            self.state.order.begin(thread);
-        }
-        match event.op {
-            Op::Read { location, value } => self.access(names, event, location, StepKind::Read, value),
-            Op::Write { location, value } => self.access(names, event, location, StepKind::Write, value),
-            Op::Update { location, value } => self.access(names, event, location, StepKind::Update, value),
-            _ => self.other(names, event),
-        }
-        self.index += 1;
-    }
-
-    #[cold]
-    fn grow(&mut self, thread: ThreadId) {
-        self.state.threads.resize(thread.index() + 1, ThreadState::default());
-        self.state.order.ensure(thread);
-        self.state.open.ensure(thread);
-    }
-
-    #[inline]
-    fn access(&mut self, names: &Names, event: &Event, location: LocationId, kind: StepKind, value: Value) {
-        let guard = match kind {
-            StepKind::Read => Guard::None,
-            _ => self.guard(names, event.site),
-        };
-        let state = &mut self.state;
-        let thread = event.thread;
-        let cell = state.cells.get(names, self.settings, location);
-        if state.order.is_kept() {
-            if cell.kind == CellKind::Static
-                && let Some(class) = cell.class
-            {
-                state.order.uses(thread, class);
-            }
-            if cell.synchronizing && kind.reads() {
-                state.order.read_location(thread, location);
-            }
-        }
-        let owners = match self.needs.units {
-            true => state.open.owners(names, thread, &cell, event.site),
-            false => Owners::default(),
-        };
-        let local = &state.threads[thread.index()];
-        let unguarded = cell.guarded_by_this && !guard_is_held(names, state, local, &cell);
-        let point = Point {
-            index: self.index,
-            position: event.position,
-            thread,
-            site: event.site,
-            locks: local.locks,
-            stack: local.stack,
-            kind,
-        };
-        let order = &mut state.order;
-        self.batch.steps.push(Step::Access(Access {
-            point,
-            location,
-            cell: Target {
-                set: cell.set,
-                kind: cell.kind,
-                synchronizing: cell.synchronizing,
-                exempt: cell.exempt,
-                race_free: cell.race_free,
-                guard,
-                unguarded,
-            },
-            owners,
-            clock: order.clock_id(thread),
-            time: order.now(thread).time,
-            epoch: order.epoch(),
-            full_time: order.full_now(thread).time,
-            hard: order.hard_snapshot(thread),
-            full: order.full_snapshot(thread),
-            value,
-        }));
-        if cell.synchronizing && kind.writes() && order.is_kept() {
-            order.write_location(thread, location);
-        }
-    }
-
-    #[inline]
-    fn guard(&mut self, names: &Names, site: SiteId) -> Guard {
-        if self.guards.len() <= site.index() {
-            self.guards.resize(site.index() + 1, None);
-        }
-        *self.guards[site.index()].get_or_insert_with(|| guard_at(names, site))
-    }
-
-    fn other(&mut self, names: &Names, event: &Event) {
-        self.before(names, event);
-        let locking = matches!(
-            event.op,
-            Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. } | Op::Resume { .. }
-        );
-        let transaction = match self.needs.transactions && locking {
-            true => self.state.open.transaction(event.thread),
-            false => None,
-        };
-        let clock = match locking {
-            true => self.state.order.clock_id(event.thread),
-            false => ClockId::default(),
-        };
-        let local = &self.state.threads[event.thread.index()];
-        self.batch.steps.push(Step::Event(Happened {
-            index: self.index,
-            event: *event,
-            locks: local.locks,
-            stack: local.stack,
-            transaction,
-            clock,
-        }));
-        self.after(names, event);
-        self.tell_ended();
-    }
-
-    fn tell_ended(&mut self) {
-        self.batch.steps.extend(self.ended.drain(..).map(Step::UnitEnd));
-    }
-
-    fn when(&self, event: &Event) -> When {
-        When {
-            index: self.index,
-            position: event.position,
-        }
-    }
-
-    /// What holds from the event on, itself included.
-    fn before(&mut self, names: &Names, event: &Event) {
-        let (thread, when) = (event.thread, self.when(event));
-        let state = &mut self.state;
-        let units = self.needs.units;
-        let order = state.order.is_kept();
-        match event.op {
-            Op::Acquire { lock, mode } => {
-                let local = &mut state.threads[thread.index()];
-                local.locks = state.locksets.with(local.locks, Held { lock, mode });
-                if order {
-                    state.order.acquire(thread, lock, mode);
-                }
-                if units {
-                    state.open.acquire(names, thread, lock, event.site, when);
-                }
-            }
-            Op::Resume { lock, notified } => {
-                let held = Held {
-                    lock,
-                    mode: Mode::Exclusive,
-                };
-                let local = &mut state.threads[thread.index()];
-                local.locks = state.locksets.with(local.locks, held);
-                if order {
-                    state.order.resume(thread, lock, notified);
-                    state.order.acquire(thread, lock, Mode::Exclusive);
-                }
-            }
-            Op::Join { child } if order => state.order.join(thread, child),
-            Op::Receive { sync } if order => state.order.receive_sync(thread, sync),
-            Op::Enter { method } => {
-                if order {
-                    state.order.uses(thread, names.method(method).class);
-                }
-                let local = &mut state.threads[thread.index()];
-                local.stack = state.stacks.push(
-                    local.stack,
-                    StackFrame {
-                        method,
-                        call: event.site,
-                    },
-                );
-                if units {
-                    state.open.enter(names, self.settings, thread, method, event.site, when);
-                }
-            }
-            Op::UnitBegin if units => state.open.begin_declared(thread, event.site, when),
-            _ => {}
-        }
-    }
-
-    /// What holds only after the event.
-    fn after(&mut self, names: &Names, event: &Event) {
-        let (thread, when) = (event.thread, self.when(event));
-        let state = &mut self.state;
-        let units = self.needs.units;
-        let order = state.order.is_kept();
-        match event.op {
-            Op::Release { lock, mode } => {
-                let local = &mut state.threads[thread.index()];
-                local.locks = state.locksets.without(local.locks, Held { lock, mode });
-                if order {
-                    state.order.release(thread, lock, mode);
-                }
-                if units {
-                    state.open.release(names, thread, lock, when, &mut self.ended);
-                }
-            }
-            Op::Wait { lock } => {
-                let held = Held {
-                    lock,
-                    mode: Mode::Exclusive,
-                };
-                let local = &mut state.threads[thread.index()];
-                local.locks = state.locksets.without(local.locks, held);
-                if order {
-                    state.order.release(thread, lock, Mode::Exclusive);
-                    state.order.wait(thread, lock, self.index);
-                }
-            }
-            Op::Notify { lock, all } if order => state.order.notify(thread, lock, all, self.index),
-            Op::Fork { child } if order => state.order.fork(thread, child),
-            Op::End { .. } if order => state.order.end(thread),
-            Op::Send { sync } if order => state.order.send(thread, sync),
-            Op::Initialized { class } if order => state.order.initialized(thread, class),
-            Op::Exit { method } => {
-                let local = &mut state.threads[thread.index()];
-                local.stack = left(&state.stacks, local.stack, method);
-                if units {
-                    state.open.exit(thread, method, when, &mut self.ended);
-                }
-            }
-            Op::UnitEnd if units => state.open.end_declared(thread, when, &mut self.ended),
-            _ => {}
-        }
-        if !units {
-            return;
-        }
-        if matches!(event.op, Op::End { .. }) {
-            state.open.end(thread, when, &mut self.ended);
-        } else if splits(names, event) {
-            state.open.split(thread, when, &mut self.ended);
-        }
-    }
-}
-
-/// Whether a thread holds the lock of a cell's object, or is making the object.
-fn guard_is_held(names: &Names, state: &State, local: &ThreadState, cell: &Cell) -> bool {
-    let mut held = state.locksets.locks(local.locks).iter();
-    let mut frames = state.stacks.frames(local.stack);
-    held.any(|held| Some(names.lock(held.lock).object) == cell.object)
-        || frames
-            .next()
-            .is_some_and(|frame| names.method(frame.method).name == "<init>")
-}
-
-/// The stack after leaving a method, and all that was called by it and never left.
-fn left(stacks: &Stacks, stack: StackId, method: ravel_trace::MethodId) -> StackId {
-    match stacks.frames(stack).position(|f| f.method == method) {
-        Some(n) => (0..=n).fold(stack, |s, _| stacks.pop(s)),
-        None => stack,
-    }
-}
-
-/// Whether nobody expects a unit to hold over this event: the thread waits for another, or starts one.
-fn splits(names: &Names, event: &Event) -> bool {
-    match event.op {
-        Op::Wait { .. } | Op::Fork { .. } | Op::Join { .. } => true,
-        Op::Receive { sync } => {
-            let name = names.syncs.get(sync.index()).map_or("", |s| s.name.as_str());
-            // A semaphore may be used as a lock, and then opens the unit rather than splits it.
-            !name.contains("Semaphore")
-                && !matches!(
-                    names.sites.get(event.site.index()).map(|s| &s.what),
-                    Some(SiteKind::Lock)
-                )
-        }
-        _ => false,
     }
 }

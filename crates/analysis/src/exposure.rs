@@ -138,6 +138,10 @@ impl<P: Default> Exposure<P> {
                     let within = |entry: &Entry<P>| entry.is_like(way) && sets.is_subset(way.locks, entry.locks);
                     entries.retain(|entry| !within(entry));
                 }
+                if entries.capacity() == 0 {
+                    // Most locations are one thread's.
+                    entries.reserve_exact(1);
+                }
                 entries.push(Entry {
                     thread: way.thread,
                     kind: way.kind,
@@ -228,6 +232,12 @@ impl<P: Default> Exposure<P> {
     pub fn at(&self, location: LocationId) -> impl Iterator<Item = (ThreadId, StepKind, LocksetId, &P)> {
         let entries = self.entries.get(location.index()).into_iter().flatten();
         entries.map(|entry| (entry.thread, entry.kind, entry.locks, &entry.what))
+    }
+
+    /// The same, to take from what is remembered.
+    pub fn at_mut(&mut self, location: LocationId) -> impl Iterator<Item = (ThreadId, StepKind, LocksetId, &mut P)> {
+        let entries = self.entries.get_mut(location.index()).into_iter().flatten();
+        entries.map(|entry| (entry.thread, entry.kind, entry.locks, &mut entry.what))
     }
 
     /// The locations that several threads access and one writes.

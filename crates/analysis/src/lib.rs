@@ -24,6 +24,7 @@ pub(crate) mod repeats;
 pub mod serializability;
 pub mod sets;
 pub mod stacks;
+pub mod stop;
 pub mod timeline;
 pub mod transaction;
 pub mod units;

@@ -11,7 +11,8 @@ use crate::engine::State;
 use crate::finding::{Candidate, EventRef, Finding, Rule, UnitKind, UnitSpan};
 use crate::raw::{RawReport, RawStep};
 use crate::units::UnitId;
-use ravel_trace::Names;
+use ravel_trace::{LocationId, LockId, Names, SiteId};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// Occurrences kept per finding.
@@ -119,7 +120,7 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
         },
         // The rules of locks; of these a trace shows the order alone.
         _ => {
-            let mut locks: Vec<String> = report.steps.iter().map(|s| describer.step(s).variable).collect();
+            let mut locks: Vec<String> = report.steps.iter().map(|s| describer.target(s)).collect();
             locks.sort_unstable();
             locks.dedup();
             Key {
@@ -209,14 +210,17 @@ fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec
     let mut variables = Vec::new();
     let mut units = Vec::new();
     let mut candidates = Vec::new();
+    let mut known: FxHashSet<(Option<LocationId>, Option<LockId>, SiteId)> = FxHashSet::default();
     for report in &reports {
         if !report.pattern.is_empty() {
             push_new(&mut patterns, pattern_name(&report.pattern));
         }
         push_new(&mut analyses, report.analysis.to_owned());
         for step in &report.steps {
-            if step.location.is_some() || step.lock.is_some() {
-                push_new(&mut variables, describer.step(step).variable);
+            // Thousands of observations of one bug name the same few things.
+            let named = (step.location, step.lock, step.point.site);
+            if (step.location.is_some() || step.lock.is_some()) && known.insert(named) {
+                push_new(&mut variables, describer.target(step));
             }
             if let Some(owner) = step.owner.filter(|_| units.len() < 8) {
                 push_new(&mut units, describer.unit(owner));

@@ -16,9 +16,13 @@
 //! A clock is a `Vec` indexed by thread and grows to the threads it has heard of. A time is a thread's count of its
 //! hard edges, in or out, so that accesses between two edges share a time and most accesses touch no clock at all.
 
+mod history;
+
 use crate::batch::{Snapshot, Snapshots};
 use ravel_trace::{ClassId, LocationId, LockId, Mode, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
+
+pub use history::{History, MOMENTS, Past, PastClock};
 
 /// Times of all threads, as one thread knows them.
 #[derive(PartialEq, Eq, Debug, Default)]
@@ -181,10 +185,9 @@ pub struct Order {
     log: Vec<Edge>,
     log_is_whole: bool,
     seen: FxHashMap<(ThreadId, LocationId), Moment>,
-    history: Vec<Clocks>,
-    /// For each past clock, how many edges had been noted.
-    noted: Vec<u32>,
-    current: Vec<Option<ClockId>>,
+    history: History,
+    /// For each thread, the classes whose initialisation it is known to come after.
+    uses: Vec<Vec<bool>>,
     epoch: u32,
     /// The clocks that the batch in the making refers to.
     pub(crate) hard_snapshots: Snapshots,
@@ -226,7 +229,8 @@ impl Order {
             clocks.full.set(own, 1);
             self.threads.push(clocks);
             self.begun.push(false);
-            self.current.push(None);
+            self.history.grow();
+            self.uses.push(Vec::new());
         }
     }
 
@@ -274,7 +278,7 @@ impl Order {
 
     #[inline]
     fn hard_changed(&mut self, thread: ThreadId) {
-        self.current[thread.index()] = None;
+        self.history.moved(thread);
         self.epoch = self.epoch.wrapping_add(1);
         self.hard_snapshots.changed(thread);
     }
@@ -291,28 +295,19 @@ impl Order {
         if !self.kept.history {
             return ClockId::default();
         }
-        match self.current[thread.index()] {
-            Some(id) => id,
-            None => self.remember(thread),
-        }
+        self.history
+            .present(thread, &self.threads[thread.index()], self.log.len())
     }
 
-    fn remember(&mut self, thread: ThreadId) -> ClockId {
-        let id = ClockId(u32::try_from(self.history.len()).expect("fewer than 2^32 clocks"));
-        let Clocks { hard, bare, .. } = &self.threads[thread.index()];
-        self.history.push(Clocks {
-            hard: hard.clone(),
-            bare: bare.clone(),
-            full: Clock::default(),
-        });
-        self.noted.push(u32::try_from(self.log.len()).unwrap_or(u32::MAX));
-        self.current[thread.index()] = Some(id);
-        id
+    /// Remembered clocks.
+    #[inline]
+    pub fn past(&self, id: ClockId) -> Past<'_> {
+        self.history.past(id)
     }
 
-    /// Remembered clocks; `full` is empty.
-    pub fn past(&self, id: ClockId) -> &Clocks {
-        &self.history[id.0 as usize]
+    /// How many moments were taken for an earlier one of their thread, because there were too many.
+    pub fn coarse(&self) -> u64 {
+        self.history.coarse()
     }
 
     /// Whether an event of thread `a` with clock `at_a` comes before an event of thread `b` with clock `at_b`, by hard
@@ -339,8 +334,8 @@ impl Order {
             return (false, usize::MAX);
         }
         // Edges on a way from one to the other were noted after the first clock was taken and before the second.
-        let (from, to) = (self.noted[a.1.0 as usize], self.noted[b.1.0 as usize]);
-        let log = &self.log[(from as usize).min(to as usize)..to as usize];
+        let (from, to) = (self.history.noted(a.1), self.history.noted(b.1));
+        let log = &self.log[from.min(to)..to];
         let mut reached = vec![0u32; self.threads.len()];
         reached[b.0.index()] = cb.hard.get(b.0);
         for edge in log.iter().rev() {
@@ -410,6 +405,7 @@ impl Order {
     fn learn(&mut self, thread: ThreadId, clocks: &Clocks, origins: &[Moment], via: Option<LocationId>) {
         let i = thread.index();
         if self.threads[i].join(clocks, via.is_some()) || via.is_none() {
+            self.history.learned(thread);
             self.hard_snapshots.changed(thread);
             self.note(thread, origins, via);
         }
@@ -540,13 +536,19 @@ impl Order {
     pub fn initialized(&mut self, thread: ThreadId, class: ClassId) {
         let stamp = self.stamp(thread);
         self.classes.insert(class, stamp);
+        for uses in &mut self.uses {
+            if let Some(known) = uses.get_mut(class.index()) {
+                *known = false;
+            }
+        }
         self.advance(thread);
     }
 
     /// A thread uses a class.
     #[inline]
     pub fn uses(&mut self, thread: ThreadId, class: ClassId) {
-        if self.classes.is_empty() {
+        let known = self.uses[thread.index()].get(class.index());
+        if self.classes.is_empty() || known.is_some_and(|known| *known) {
             return;
         }
         self.uses_initialized(thread, class);
@@ -554,6 +556,11 @@ impl Order {
 
     fn uses_initialized(&mut self, thread: ThreadId, class: ClassId) {
         let Some(stamp) = self.classes.get(&class) else { return };
+        let uses = &mut self.uses[thread.index()];
+        if uses.len() <= class.index() {
+            uses.resize(class.index() + 1, false);
+        }
+        uses[class.index()] = true;
         let clocks = &self.threads[thread.index()];
         let known = (!self.kept.hard || clocks.hard.knows(stamp.origin) && clocks.bare.knows(stamp.origin))
             && (!self.kept.full || clocks.full.knows(stamp.full_origin));

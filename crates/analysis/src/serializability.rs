@@ -64,7 +64,7 @@ struct Past {
 struct Place {
     write: Option<Past>,
     /// The unsettled readers since the last write, at most one per lane, and in step with them where they read.
-    readers: SmallVec<[NodeId; 4]>,
+    readers: SmallVec<[NodeId; 2]>,
     reads: Vec<Point>,
 }
 
@@ -84,6 +84,10 @@ impl Place {
             } else {
                 i += 1;
             }
+        }
+        if self.reads.capacity() == 0 {
+            // Most locations have one reader at a time.
+            self.reads.reserve_exact(1);
         }
         self.readers.push(past.node);
         self.reads.push(past.point);
@@ -137,12 +141,10 @@ impl Projection {
         {
             graph.cut(thread);
         }
-        let node = graph.current(thread, owner);
-        if let Some(owner) = owner.filter(|_| !self.whole) {
-            let sets = self.touched.entry(owner.unit).or_default();
-            if sets.last() != Some(&(index as u32)) && !sets.contains(&(index as u32)) {
-                sets.push(index as u32);
-            }
+        let (node, new) = graph.current(thread, owner);
+        if let Some(owner) = owner.filter(|_| new && !self.whole) {
+            // A unit that comes back to a set is there twice; its second end finds nothing to do.
+            self.touched.entry(owner.unit).or_default().push(index as u32);
         }
         let place = &mut self.places[access.location.index()];
         let mut cyclic = Vec::new();

@@ -101,6 +101,11 @@ pub fn check_under(transactions: &[Transaction], order: &Order<'_>, bound: usize
             }
         }
     }
+    check_beyond_pairs(transactions, order, bound)
+}
+
+/// The same for transactions of which any two are known to be atomic.
+pub fn check_beyond_pairs(transactions: &[Transaction], order: &Order<'_>, bound: usize) -> Verdict {
     let mut unknown = false;
     for group in groups(transactions, order) {
         match Enumeration::new(transactions, &group, order, bound).run() {

@@ -9,8 +9,8 @@
 //!
 //! A set is left to the pairs if two of its units already clash. Of equal code one set is reported.
 //!
-//! **Bounds**, each a possible miss and counted: [`SETS`] sets, [`STRIDES`] strides of each; circles of four and more units
-//! in parts larger than [`WHOLE`].
+//! **Bounds**, each a possible miss and counted: [`SETS`] sets, [`STRIDES`] strides of each, [`LONGEST`] steps of a unit; circles of
+//! four and more units in parts larger than [`WHOLE`].
 
 use ravel_trace::{LocationId, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,6 +28,8 @@ use crate::transaction::{Action, Transaction};
 pub const WHOLE: usize = 5;
 /// How many sets are looked at.
 pub const SETS: usize = 2_000;
+/// Units of more steps that matter are in no set: those have more interleavings than can be tried.
+pub const LONGEST: usize = 48;
 /// How many strides of one set are tried.
 pub const STRIDES: usize = 5_000;
 
@@ -51,9 +53,13 @@ pub fn check(cx: &Context<'_>, units: &[Open]) -> Found {
         shared: &shared,
         tried: 0,
         codes: FxHashSet::default(),
+        clashes: FxHashMap::default(),
         found: Found::default(),
     };
     for part in shared.parts(units) {
+        if cx.stop.now() {
+            break;
+        }
         if part.len() <= WHOLE {
             search.set(&part);
         } else {
@@ -156,6 +162,8 @@ struct Search<'a> {
     shared: &'a Shared,
     tried: usize,
     codes: FxHashSet<Vec<SiteId>>,
+    /// What is known of pairs of units.
+    clashes: FxHashMap<(usize, usize), bool>,
     found: Found,
 }
 
@@ -180,6 +188,9 @@ impl Search<'_> {
             near
         };
         for &a in part {
+            if self.cx.stop.now() {
+                return;
+            }
             let near = neighbours(a);
             for (at, &b) in near.iter().enumerate() {
                 let first = self.shared.between(a, b);
@@ -216,20 +227,35 @@ impl Search<'_> {
             return;
         }
         self.tried += 1;
+        if self.cx.stop.now() {
+            return;
+        }
         let mut set = set.to_vec();
         // Units of one thread in program order.
         set.sort_unstable_by_key(|&unit| self.first(unit).map(|(point, _)| point.index));
         let transactions: Vec<Transaction> = set.iter().map(|&unit| self.concerned(unit)).collect();
         let steps: Vec<Vec<usize>> = set.iter().map(|&unit| self.steps(unit)).collect();
+        if steps.iter().any(|steps| steps.len() > LONGEST) {
+            self.found.unknown += 1;
+            return;
+        }
+        let mut known = std::mem::take(&mut self.clashes);
         let before = |a: StepRef, b: StepRef| {
             let real = |(unit, step): StepRef| (set[unit], steps[unit].get(step).copied().unwrap_or(0));
             self.before(real(a), real(b))
         };
-        let clashes = |a: usize, b: usize| !general::check_pair(&transactions, a, b, &before).is_empty();
-        if (0..set.len()).any(|a| (a + 1..set.len()).any(|b| clashes(a, b))) {
-            return;
-        }
-        match general::check_under(&transactions, &before, STRIDES) {
+        let mut clashes = |a: usize, b: usize| {
+            let pair = (set[a].min(set[b]), set[a].max(set[b]));
+            let ask = || !general::check_pair(&transactions, a, b, &before).is_empty();
+            *known.entry(pair).or_insert_with(ask)
+        };
+        let clash = (0..set.len()).any(|a| (a + 1..set.len()).any(|b| clashes(a, b)));
+        let verdict = match clash {
+            true => Verdict::Atomic,
+            false => general::check_beyond_pairs(&transactions, &before, STRIDES),
+        };
+        self.clashes = known;
+        match verdict {
             Verdict::Atomic => {}
             Verdict::Unknown => self.found.unknown += 1,
             Verdict::Violation { steps: order, .. } => {

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::compare::{Class, Found, Instance, guarded};
+use super::compare::{Class, Found, Instance, STATES, guarded};
 use super::{one, sets, two};
 use crate::engine::{self, Access as Seen, Context, Happened, View};
 use crate::exposure::{Exposure, LET_GO, TOO_MANY_WAYS, Way};
@@ -37,13 +37,15 @@ pub const ENDS: usize = 64;
 /// How many steps of units wait.
 pub const WINDOW: usize = 1 << 17;
 /// How many steps of units that matter are kept.
-pub const KEPT: usize = 1 << 20;
+pub const KEPT: usize = 1 << 19;
 /// How many different units of one thread and piece of code are kept for each location that lies open.
 pub const OF_CODE: u32 = 8;
 /// How many different blocks are compared at one place.
 pub const CLASSES: usize = 256;
 /// How many different 2-blocks are kept.
 pub const TWO_BLOCKS: usize = 1 << 16;
+/// How many units are kept to be used again.
+const SPARE: usize = 1 << 11;
 /// How many different 2-blocks of one thread at the same two places in code are kept.
 pub const OF_PLACES: u32 = 16;
 
@@ -157,6 +159,7 @@ struct LeftOut {
     classes: u64,
     two_blocks: u64,
     of_places: u64,
+    uncompared: u64,
     sets: u64,
     unknown: u64,
 }
@@ -335,7 +338,7 @@ impl Units {
         open.code = (info.thread, info.method, info.site);
         open.proven = view.units.is_proven(open.owner);
         if !open.events.iter().any(Option::is_some) || !self.shapes.is_new(open.shape()) {
-            self.spare.push(open);
+            self.recycle(open);
             return;
         }
         for location in open.open(&view.locksets, &self.exposure) {
@@ -345,6 +348,13 @@ impl Units {
         self.window.push(open, steps);
         while let Some(oldest) = self.window.overflow() {
             self.leave(&view.locksets, oldest);
+        }
+    }
+
+    /// Keeps a unit's room to be used again.
+    fn recycle(&mut self, unit: Open) {
+        if self.spare.len() < SPARE {
+            self.spare.push(unit);
         }
     }
 
@@ -359,7 +369,7 @@ impl Units {
             .collect();
         if opened.is_empty() {
             unit.accesses().for_each(|(location, _)| self.exposure.let_go(location));
-            self.spare.push(unit);
+            self.recycle(unit);
             return;
         }
         let known = |location| self.of_code.get(&(unit.code, location)).copied().unwrap_or(0);
@@ -371,11 +381,14 @@ impl Units {
             for location in opened {
                 *self.of_code.entry((unit.code, location)).or_default() += 1;
             }
+            let mut unit = unit;
             self.kept += unit.events.len();
+            unit.events.shrink_to_fit();
+            unit.transaction.steps.shrink_to_fit();
             self.ended.push(unit);
             return;
         }
-        self.spare.push(unit);
+        self.recycle(unit);
     }
 
     /// What was left out at bounds, each as a sentence.
@@ -401,14 +414,19 @@ impl Units {
                 format!("blocks of two variables at places in code that have more than {OF_PLACES}"),
             ),
             (
+                left_out.uncompared,
+                format!("comparisons of blocks beyond {STATES} states of pairs of units"),
+            ),
+            (
                 left_out.sets,
                 format!("sets of three and more units beyond {}", sets::SETS),
             ),
             (
                 left_out.unknown,
                 format!(
-                    "sets of three and more units that have more than {} interleavings",
-                    sets::STRIDES
+                    "sets of three and more units that have more than {} interleavings, or a unit of more than {} steps",
+                    sets::STRIDES,
+                    sets::LONGEST
                 ),
             ),
             (
@@ -428,7 +446,11 @@ impl Units {
             own.iter().for_each(|location| self.exposure.open_up(*location));
             self.last.push(unit);
         }
+        let mut asked = 0;
         for unit in std::mem::take(&mut self.last) {
+            if cx.stop.now_and_then(&mut asked) {
+                break;
+            }
             self.leave(&cx.state.locksets, unit);
         }
         let ended = std::mem::take(&mut self.ended);
@@ -442,6 +464,9 @@ impl Units {
             }
         }
         for mut unit in ended {
+            if cx.stop.now_and_then(&mut asked) {
+                break;
+            }
             if !unit.accesses().any(|(location, _)| open.contains(&location)) {
                 continue;
             }
@@ -584,13 +609,20 @@ impl Units {
         let mut places: Vec<_> = self.at.iter().collect();
         places.sort_unstable();
         let mut found = Found::new(cx);
+        let mut asked = 0;
         for (place, ids) in places {
+            if cx.stop.now_and_then(&mut asked) {
+                break;
+            }
             let classes: Vec<&Class> = ids.iter().map(|&id| &self.classes[id]).collect();
             if classes.iter().all(|class| class.thread == classes[0].thread) || guarded(&classes) {
                 continue;
             }
             for (at, a) in classes.iter().enumerate() {
                 for b in classes[at + 1..].iter().filter(|b| b.thread != a.thread) {
+                    if cx.stop.now_and_then(&mut asked) {
+                        break;
+                    }
                     if place.len() == 1 {
                         if !a.proven {
                             found.one(a, b);
@@ -605,6 +637,7 @@ impl Units {
             }
         }
         let mut reports = found.reports;
+        self.left_out.uncompared = found.uncompared;
         let mut sets = sets::check(cx, &self.concerned);
         (self.left_out.sets, self.left_out.unknown) = (sets.skipped, sets.unknown);
         reports.append(&mut sets.reports);

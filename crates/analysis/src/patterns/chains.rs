@@ -4,7 +4,7 @@
 //! more. Chains that no pattern can tell apart (same thread,
 //! locations, kinds, locks held, held throughout and taken meanwhile, same order known) become one node. Of chains at
 //! many places in code the first [`PLACES`] keep their places apart and the others share the last; of many moments, more than
-//! [`MOMENTS`], every second is left out.
+//! [`MOMENTS`], every second is left out; and where [`ALL_MOMENTS`] are kept in all, more than [`FEW_MOMENTS`].
 
 use ravel_trace::{LocationId, SiteId, ThreadId};
 use rustc_hash::FxHashMap;
@@ -22,12 +22,16 @@ use crate::units::Owner;
 pub const PLACES: usize = 8;
 /// How many moments of equal chains at equal places are kept.
 pub const MOMENTS: usize = 256;
+/// How many moments are kept of all chains together before fewer of each are kept.
+pub const ALL_MOMENTS: usize = 1 << 19;
+/// How many moments of equal chains at equal places are kept then.
+pub const FEW_MOMENTS: usize = 16;
 /// How many nodes of one shape are kept at the same locations.
 pub const NODES_AT: u32 = 256;
 /// How many nodes over two or more locations are kept for one thread and the same places in code.
 pub const NODES_OF_PLACES: u32 = 64;
 /// How many nodes are kept over two or more locations.
-pub const PAIR_NODES: usize = 1 << 19;
+pub const PAIR_NODES: usize = 1 << 18;
 
 /// The shape of a chain: for each access, which of the chain's variables, and its kind.
 pub type Template = SmallVec<[(u8, Kind); 4]>;
@@ -151,7 +155,17 @@ pub struct Nodes {
     at: FxHashMap<(usize, SmallVec<[LocationId; 2]>), u32>,
     of_places: FxHashMap<(usize, ThreadId, SmallVec<[SiteId; 2]>), u32>,
     pairs: usize,
+    /// Moments of chains and single accesses.
+    pub moments: Moments,
     /// Chains left out at a bound.
+    pub left_out: u64,
+}
+
+/// How many moments are kept, and how many were left out.
+#[derive(Default)]
+pub struct Moments {
+    kept: usize,
+    /// Left out.
     pub left_out: u64,
 }
 
@@ -189,7 +203,8 @@ impl Nodes {
                 self.all.len() - 1
             }
         };
-        add_variant(&mut self.all[id].variants, Some(chain.owner), chain.events);
+        self.moments
+            .add(&mut self.all[id].variants, Some(chain.owner), chain.events);
     }
 
     /// Whether there is room for one more node of this kind; if so, it is taken.
@@ -212,41 +227,52 @@ impl Nodes {
     }
 }
 
-/// Takes a chain in: as a new moment of its places, as new places, or not at all if its like was the last.
-pub(super) fn add_variant(variants: &mut SmallVec<[Variant; 1]>, owner: Option<Owner>, events: &[Seen]) {
-    let places = || events.iter().map(|event| event.point.site);
-    let known = variants
-        .iter()
-        .position(|variant| variant.places.iter().copied().eq(places()));
-    let at = known.unwrap_or_else(|| {
-        if variants.len() < PLACES {
-            variants.push(Variant {
-                places: places().collect(),
-                occurrences: Vec::new(),
-            });
-        }
-        variants.len() - 1
-    });
-    let occurrences = &mut variants[at].occurrences;
-    let clocks = || events.iter().map(|event| event.clock);
-    let same = |last: &Occurrence| last.events.iter().map(|event| event.clock).eq(clocks());
-    if occurrences.last().is_some_and(same) {
-        return;
-    }
-    let events = events
-        .iter()
-        .map(|seen| Event {
-            point: seen.point,
-            clock: seen.clock,
-        })
-        .collect();
-    if occurrences.len() >= MOMENTS {
-        // What is left is still in program order, and has the first moment and most of the latest.
-        let mut nth = 0;
-        occurrences.retain(|_| {
-            nth += 1;
-            nth % 2 == 1
+impl Moments {
+    /// Takes a chain in: as a new moment of its places, as new places, or not at all if its like was the last.
+    pub(super) fn add(&mut self, variants: &mut SmallVec<[Variant; 1]>, owner: Option<Owner>, events: &[Seen]) {
+        let places = || events.iter().map(|event| event.point.site);
+        let known = variants
+            .iter()
+            .position(|variant| variant.places.iter().copied().eq(places()));
+        let at = known.unwrap_or_else(|| {
+            if variants.len() < PLACES {
+                variants.push(Variant {
+                    places: places().collect(),
+                    occurrences: Vec::new(),
+                });
+            }
+            variants.len() - 1
         });
+        let occurrences = &mut variants[at].occurrences;
+        let clocks = || events.iter().map(|event| event.clock);
+        let same = |last: &Occurrence| last.events.iter().map(|event| event.clock).eq(clocks());
+        if occurrences.last().is_some_and(same) {
+            return;
+        }
+        let events = events
+            .iter()
+            .map(|seen| Event {
+                point: seen.point,
+                clock: seen.clock,
+            })
+            .collect();
+        let most = if self.kept < ALL_MOMENTS { MOMENTS } else { FEW_MOMENTS };
+        if occurrences.len() >= most {
+            // What is left is still in program order, and has the first moment and most of the latest.
+            let mut nth = 0;
+            let before = occurrences.len();
+            occurrences.retain(|_| {
+                nth += 1;
+                nth % 2 == 1
+            });
+            if most == FEW_MOMENTS {
+                occurrences.shrink_to(FEW_MOMENTS);
+            }
+            let lost = before - occurrences.len();
+            self.kept = self.kept.saturating_sub(lost);
+            self.left_out += lost as u64;
+        }
+        self.kept += 1;
+        occurrences.push(Occurrence { owner, events });
     }
-    occurrences.push(Occurrence { owner, events });
 }

@@ -18,14 +18,16 @@ use ravel_trace::{LocationId, LockId, Mode, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::chains::{Chain, Input, Node, Nodes, Seen, Template, Variant, add_variant};
+use super::chains::{Chain, Input, MOMENTS, Node, Nodes, Seen, Template, Variant};
 use super::stretch::LockHistory;
 use super::unit_log::{ACCESSES, AtLocation, UnitLog};
 use crate::engine;
 use crate::exposure::{Exposure, LET_GO, TOO_MANY_WAYS, Way};
+use crate::finding::UnitKind;
 use crate::locks::{LocksetId, Locksets};
 use crate::raw::StepKind;
 use crate::sets::SetId;
+use crate::stop::Stop;
 use crate::transaction::Kind;
 use crate::units::{Owner, UnitId};
 use crate::window::{Shapes, Window};
@@ -35,13 +37,19 @@ pub const PAIRED: usize = 32;
 /// How many accesses of units wait.
 pub const WINDOW: usize = 1 << 17;
 /// How many accesses of units are kept for pairs of locations.
-pub const KEPT: usize = 1 << 20;
+pub const KEPT: usize = 1 << 19;
 /// How many units of one thread and piece of code are kept for each location that lies open.
 pub const OF_CODE: u32 = 8;
 /// How many accesses of one unit are kept for chains of three and more.
 pub const LOG: usize = 48;
 /// How many chains of three and more are taken from one unit.
 pub const LONG_CHAINS: usize = 512;
+/// How many logs of one unit are looked through before they get an index.
+const FEW_SETS: usize = 8;
+/// How many logs are kept to be used again.
+const SPARE: usize = 1 << 12;
+/// Logs of more accesses are not kept for that.
+const USUAL: usize = 128;
 /// How many past holds of a thread are remembered before those that no open unit needs are forgotten, and at most.
 const HOLDS: (usize, usize) = (1 << 12, 1 << 20);
 
@@ -88,6 +96,8 @@ pub struct Collector {
     free: Vec<usize>,
     spare: Vec<UnitLog>,
     of_unit: FxHashMap<UnitId, SmallVec<[usize; 1]>>,
+    /// The same by set, of units that touch more than [`FEW_SETS`].
+    of_set: FxHashMap<(UnitId, SetId, UnitKind), usize>,
     /// Where a location was last found in a log.
     hints: Vec<u16>,
     shapes: Shapes,
@@ -141,6 +151,7 @@ impl Collector {
             free: Vec::new(),
             spare: Vec::new(),
             of_unit: FxHashMap::default(),
+            of_set: FxHashMap::default(),
             hints: Vec::new(),
             shapes: Shapes::default(),
             window: Window::new(WINDOW),
@@ -207,7 +218,8 @@ impl Collector {
             epoch,
         };
         if let Some(known) = self.exposure.note(&way, &self.sets) {
-            add_variant(&mut known.variants, owner, std::slice::from_ref(seen));
+            let variants = &mut known.variants;
+            self.nodes.moments.add(variants, owner, std::slice::from_ref(seen));
         }
     }
 
@@ -218,11 +230,14 @@ impl Collector {
             return id;
         }
         let open = self.of_unit.entry(owner.unit).or_default();
-        let known = open.iter().copied().find(|&id| {
-            self.open[id]
-                .as_ref()
-                .is_some_and(|unit| unit.set == set && unit.owner.kind == owner.kind)
-        });
+        let is_wanted = |unit: &UnitLog| unit.set == set && unit.owner.kind == owner.kind;
+        let known = match open.len() {
+            0..=FEW_SETS => {
+                let mut open = open.iter().copied();
+                open.find(|&id| self.open[id].as_ref().is_some_and(is_wanted))
+            }
+            _ => self.of_set.get(&(owner.unit, set, owner.kind)).copied(),
+        };
         let id = known.unwrap_or_else(|| {
             let log = match self.spare.pop() {
                 Some(mut log) => {
@@ -238,6 +253,17 @@ impl Collector {
             self.open[id] = Some(log);
             self.threads[thread.index()].open += 1;
             open.push(id);
+            let new: &[usize] = match open.len() {
+                0..=FEW_SETS => &[],
+                // All so far get their place in the index.
+                len if len == FEW_SETS + 1 => &open[..],
+                len => &open[len - 1..],
+            };
+            for &id in new {
+                if let Some(unit) = &self.open[id] {
+                    self.of_set.insert((owner.unit, unit.set, unit.owner.kind), id);
+                }
+            }
             id
         });
         self.threads[thread.index()].recent[slot] = Some((owner.unit, set, id));
@@ -261,9 +287,13 @@ impl Collector {
     /// A unit has ended.
     pub fn unit_end(&mut self, unit: UnitId) {
         let Some(open) = self.of_unit.remove(&unit) else { return };
+        let many = open.len() > FEW_SETS;
         for id in open {
             let Some(unit) = self.open[id].take() else { continue };
             self.free.push(id);
+            if many {
+                self.of_set.remove(&(unit.owner.unit, unit.set, unit.owner.kind));
+            }
             let state = &mut self.threads[unit.thread.index()];
             state.open -= 1;
             state
@@ -276,11 +306,13 @@ impl Collector {
     }
 
     fn ended(&mut self, mut unit: UnitLog) {
-        let (Some(first), Some(last)) = (unit.accesses.first(), unit.accesses.last()) else {
+        // A chain has two accesses or more; single ones are remembered elsewhere.
+        let [first, .., last] = &unit.accesses[..] else {
+            self.recycle(unit);
             return;
         };
         if !self.shapes.is_new(unit.shape()) {
-            self.spare.push(unit);
+            self.recycle(unit);
             return;
         }
         if unit.accesses.iter().any(|seen| seen.mark != first.mark) {
@@ -293,6 +325,13 @@ impl Collector {
         while let Some(oldest) = self.window.overflow() {
             self.open_up(&oldest);
             self.leave(oldest);
+        }
+    }
+
+    /// Keeps a log to be used again.
+    fn recycle(&mut self, unit: UnitLog) {
+        if self.spare.len() < SPARE && unit.accesses.capacity() <= USUAL {
+            self.spare.push(unit);
         }
     }
 
@@ -331,7 +370,7 @@ impl Collector {
         let opened: SmallVec<[LocationId; 16]> = unit.at.iter().filter(lies_open).map(|at| at.location).collect();
         if opened.is_empty() {
             unit.at.iter().for_each(|at| self.exposure.let_go(at.location));
-            self.spare.push(unit);
+            self.recycle(unit);
             return;
         }
         if self.conflicts_only {
@@ -339,7 +378,7 @@ impl Collector {
             let known = |location| self.of_code.get(&(unit.thread, code, location)).copied().unwrap_or(0);
             if opened.iter().all(|&location| known(location) >= OF_CODE) {
                 self.left_out.of_code += 1;
-                self.spare.push(unit);
+                self.recycle(unit);
                 return;
             }
             for &location in &opened {
@@ -349,12 +388,14 @@ impl Collector {
         self.one_location(&unit, &opened);
         self.long_chains(&unit);
         if unit.at.len() < 2 || self.wanted.two.iter().flatten().all(Option::is_none) {
-            self.spare.push(unit);
+            self.recycle(unit);
         } else if self.kept >= KEPT {
             self.left_out.kept += 1;
-            self.spare.push(unit);
+            self.recycle(unit);
         } else {
+            let mut unit = unit;
             self.kept += unit.accesses.len();
+            unit.shrink();
             self.ended.push(unit);
         }
     }
@@ -426,7 +467,7 @@ impl Collector {
     }
 
     /// Pairs the locations of the kept units, now that it is known which of them lie open.
-    fn two_locations(&mut self) {
+    fn two_locations(&mut self, stop: &Stop<'_>) {
         let ended = std::mem::take(&mut self.ended);
         let mut partners: FxHashSet<LocationId> = FxHashSet::default();
         for unit in &ended {
@@ -440,7 +481,11 @@ impl Collector {
                 partners.extend(unit.at.iter().map(|at| at.location));
             }
         }
+        let mut asked = 0;
         for unit in &ended {
+            if stop.now_and_then(&mut asked) {
+                break;
+            }
             let concerned = unit.at.iter().filter(|at| partners.contains(&at.location));
             let concerned: SmallVec<[&AtLocation; PAIRED]> = concerned.take(PAIRED + 1).collect();
             self.left_out.paired += u64::from(concerned.len() > PAIRED);
@@ -505,12 +550,23 @@ impl Collector {
         );
         let conflicting: Vec<LocationId> = self.exposure.conflicting().collect();
         for location in conflicting {
-            let open = |thread, kind: StepKind, locks| self.is_open(location, thread, kind.writes(), locks);
-            let mut ways = self.exposure.at(location);
-            if lean && !hot.contains(&location) && !ways.any(|(thread, kind, locks, _)| open(thread, kind, locks)) {
+            let ways: Vec<_> = self
+                .exposure
+                .at(location)
+                .map(|(thread, kind, locks, _)| (thread, kind, locks))
+                .collect();
+            let open = |thread, writes, locks| self.is_open(location, thread, writes, locks);
+            let lies_open =
+                |&(thread, kind, locks): &(ThreadId, StepKind, LocksetId)| open(thread, kind.writes(), locks);
+            if lean && !hot.contains(&location) && !ways.iter().any(lies_open) {
                 continue;
             }
-            for (thread, does, locks, what) in self.exposure.at(location) {
+            let both = |&(thread, _, locks): &(ThreadId, StepKind, LocksetId)| {
+                [open(thread, false, locks), open(thread, true, locks)]
+            };
+            let open: Vec<[bool; 2]> = ways.iter().map(both).collect();
+            for ((thread, does, locks, what), open) in self.exposure.at_mut(location).zip(open) {
+                let mut variants = std::mem::take(&mut what.variants);
                 for (kind, does_it) in [(Kind::Read, does.reads()), (Kind::Write, does.writes())] {
                     let (true, Some(template)) = (does_it, self.wanted.single[kind as usize]) else {
                         continue;
@@ -522,8 +578,12 @@ impl Collector {
                         held: SmallVec::from_slice(&[locks]),
                         throughout: SmallVec::new(),
                         during: SmallVec::new(),
-                        open: self.is_open(location, thread, kind == Kind::Write, locks),
-                        variants: what.variants.clone(),
+                        open: open[kind as usize],
+                        variants: match does {
+                            // An update is both.
+                            StepKind::Update if kind == Kind::Read => variants.clone(),
+                            _ => std::mem::take(&mut variants),
+                        },
                     });
                 }
             }
@@ -550,16 +610,20 @@ impl Collector {
     }
 
     /// The nodes, the sets of locks they name, and what was left out.
-    pub fn finish(mut self) -> Collected {
+    pub fn finish(mut self, stop: &Stop<'_>) -> Collected {
         let mut last = Vec::new();
         while let Some(unit) = self.window.pop() {
             self.open_up(&unit);
             last.push(unit);
         }
+        let mut asked = 0;
         for unit in last {
+            if stop.now_and_then(&mut asked) {
+                break;
+            }
             self.leave(unit);
         }
-        self.two_locations();
+        self.two_locations(stop);
         self.mark_open();
         self.singles();
         let left_out = self.words();
@@ -596,6 +660,10 @@ impl Collector {
             (
                 self.nodes.left_out,
                 "chains of accesses, of which there were too many alike".to_owned(),
+            ),
+            (
+                self.nodes.moments.left_out,
+                format!("moments of accesses that came in more than {MOMENTS}, or had to make room"),
             ),
             (self.exposure.let_go_of_opened(), LET_GO.to_owned()),
             (self.exposure.left_out(), TOO_MANY_WAYS.to_owned()),

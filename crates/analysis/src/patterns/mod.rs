@@ -149,14 +149,20 @@ impl Analysis for Patterns {
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
-        let collected = std::mem::take(&mut self.collector).finish();
+        let collected = std::mem::take(&mut self.collector).finish(cx.stop);
         self.left_out = collected.left_out;
         let order = EngineOrder {
             state: cx.state,
             walked: Cell::new(0),
             unanswered: Cell::new(0),
         };
-        let found = self.plan.search(&collected.nodes, &collected.sets, &order);
+        let (found, cut) = self.plan.search(&collected.nodes, &collected.sets, &order, cx.stop);
+        if cut > 0 {
+            self.left_out.push(format!(
+                "patterns left out combinations of {cut} patterns that have more than {}",
+                search::COMBINATIONS
+            ));
+        }
         if order.unanswered.get() > 0 {
             self.left_out.push(format!(
                 "patterns took {} pairs of accesses as unordered without a full look at what orders them",

@@ -14,6 +14,7 @@ use super::chains::{Event, Node, Occurrence, Template};
 use super::language::{ATOMIC_SET, ATOMICITY, Pattern, RACES, built_in};
 use crate::locks::Locksets;
 use crate::raw::Point;
+use crate::stop::Stop;
 use crate::units::Owner;
 
 /// The hard order among recorded accesses, as far as the search asks for it.
@@ -24,6 +25,9 @@ pub trait HardOrder {
     /// Whether accesses to the location are themselves synchronisation and therefore never race.
     fn synchronizes(&self, location: LocationId) -> bool;
 }
+
+/// How many combinations of chains and places are tried for one pattern.
+pub const COMBINATIONS: u64 = 30_000_000;
 
 /// How many occurrences of each chain are tried together when a pattern has three or more units.
 const TRIED: usize = 16;
@@ -113,10 +117,12 @@ impl Plan {
         }
     }
 
-    /// Finds every pattern among the chains, one match for each tuple of code places, in a fixed order.
-    pub fn search(&self, nodes: &[Node], sets: &Locksets, order: &dyn HardOrder) -> Vec<Match> {
+    /// Finds every pattern among the chains, one match for each tuple of code places, in a fixed order. Says how many patterns
+    /// had more than [`COMBINATIONS`].
+    pub fn search(&self, nodes: &[Node], sets: &Locksets, order: &dyn HardOrder, stop: &Stop<'_>) -> (Vec<Match>, u64) {
         let index = Index::new(nodes, self.templates.len(), self.lean);
         let mut matches = Vec::new();
+        let mut cut = 0;
         for (number, (pattern, roles)) in self.patterns.iter().enumerate() {
             let mut search = Search {
                 number,
@@ -129,10 +135,17 @@ impl Plan {
                 index: &index,
                 proven: FxHashSet::default(),
                 matches: &mut matches,
+                stop,
+                asked: 0,
+                left: COMBINATIONS,
             };
             search.choose(&mut SmallVec::new(), &mut vec![None; pattern.variables()]);
+            cut += u64::from(search.left == 0);
+            if stop.now() {
+                break;
+            }
         }
-        matches
+        (matches, cut)
     }
 }
 
@@ -236,6 +249,10 @@ struct Search<'a> {
     index: &'a Index,
     proven: FxHashSet<SmallVec<[SiteId; 4]>>,
     matches: &'a mut Vec<Match>,
+    stop: &'a Stop<'a>,
+    asked: u32,
+    /// Combinations that may still be tried.
+    left: u64,
 }
 
 impl<'a> Search<'a> {
@@ -247,6 +264,9 @@ impl<'a> Search<'a> {
         };
         let index = self.index;
         for &id in index.candidates(role, bound, self.open_only) {
+            if !self.goes_on() {
+                return;
+            }
             let node = &self.nodes[id as usize];
             let before = bound.clone();
             if self.bind(role, node, bound) && self.fits(role, node, chosen) {
@@ -256,6 +276,12 @@ impl<'a> Search<'a> {
             }
             *bound = before;
         }
+    }
+
+    /// Counts a combination; false if there were enough.
+    fn goes_on(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left > 0 && !self.stop.now_and_then(&mut self.asked)
     }
 
     fn bind(&self, role: &Role, node: &Node, bound: &mut [Option<LocationId>]) -> bool {
@@ -334,6 +360,9 @@ impl<'a> Search<'a> {
             }
             if self.pattern.is_race() && self.pattern.items()[0].kind == self.pattern.items()[1].kind {
                 places.sort_unstable();
+            }
+            if !self.goes_on() {
+                return;
             }
             if !self.proven.contains(&places) {
                 let lists: SmallVec<[&[Occurrence]; 4]> = (0..chosen.len())

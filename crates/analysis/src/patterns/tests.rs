@@ -19,6 +19,7 @@ use crate::order::ClockId;
 use crate::raw::{Point, StepKind};
 use crate::sets::SetId;
 use crate::stacks::StackId;
+use crate::stop::Stop;
 use crate::transaction::{Action, ForkOrder, Kind, Transaction, TransactionSet};
 use crate::units::{Owner, UnitId};
 
@@ -88,13 +89,14 @@ fn search(set: &[Transaction], patterns: &[Pattern]) -> Vec<(usize, Vec<StepRef>
         }
         collector.unit_end(owner.unit);
     }
-    let Collected { nodes, sets, left_out } = collector.finish();
+    let Collected { nodes, sets, left_out } = collector.finish(&Stop::never());
     assert_eq!(left_out, Vec::<String>::new());
     let order = TestOrder {
         order: ForkOrder::new(set),
         steps,
     };
-    let found = plan.search(&nodes, &sets, &order);
+    let (found, cut) = plan.search(&nodes, &sets, &order, &Stop::never());
+    assert_eq!(cut, 0);
     let place = |point: &Point| order.steps[point.index as usize];
     found
         .iter()

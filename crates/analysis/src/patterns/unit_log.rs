@@ -83,6 +83,15 @@ impl UnitLog {
         self.locks = None;
     }
 
+    /// Gives back the room that will not be needed any more.
+    pub fn shrink(&mut self) {
+        self.accesses.shrink_to_fit();
+        self.at.shrink_to_fit();
+        // Chains of one location have been taken, and nobody looks for a location by its name.
+        self.tight = Vec::new();
+        self.index = FxHashMap::default();
+    }
+
     /// Where a location is in `at`; `hint` is where it may be.
     #[inline]
     fn position(&mut self, location: LocationId, hint: usize) -> usize {

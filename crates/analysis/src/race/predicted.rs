@@ -56,7 +56,7 @@ enum Writes {
 struct Place {
     /// Where the entry of a key was last found, by the key's hash.
     hints: [u8; 16],
-    entries: SmallVec<[Entry; 8]>,
+    entries: SmallVec<[Entry; 4]>,
     /// In step with the entries.
     points: Vec<Point>,
     writes: Writes,
@@ -295,6 +295,9 @@ impl Place {
             time,
         };
         if variants < VARIANTS && self.entries.len() < LIMIT {
+            if self.points.capacity() == 0 {
+                self.points.reserve_exact(1);
+            }
             self.entries.push(entry);
             self.points.push(*point);
             return true;

@@ -7,7 +7,8 @@
 //! do, so an access is never called race-free wrongly.
 //!
 //! **Bounds**, each a possible miss and counted: [`STEPS`] steps of a unit, [`SHAPES`] different units of one piece of code that
-//! locks alone do not clear, [`WINDOW`] steps of units that locks do clear so far.
+//! locks alone do not clear, [`WINDOW`] steps of units that locks do clear so far, [`MOMENTS`] moments of
+//! accesses alike (beyond them every second is left out).
 
 use ravel_trace::{LocationId, LockId, MethodId, Op, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -27,6 +28,10 @@ use crate::window::{Shapes, Window};
 pub const STEPS: usize = 256;
 /// How many different units of one piece of code are judged at the end.
 pub const SHAPES: usize = 64;
+/// How many lists of steps are kept to be used again.
+const SPARE: usize = 1 << 12;
+/// How many moments of accesses of one kind are kept.
+pub const MOMENTS: usize = 512;
 /// How many steps of units wait.
 pub const WINDOW: usize = 1 << 17;
 
@@ -79,6 +84,7 @@ pub struct Reduction {
     shapes: FxHashMap<Code, Vec<(Owner, Vec<Item>)>>,
     cut: u64,
     unjudged: u64,
+    thinned: u64,
 }
 
 impl Default for Reduction {
@@ -93,6 +99,7 @@ impl Default for Reduction {
             shapes: FxHashMap::default(),
             cut: 0,
             unjudged: 0,
+            thinned: 0,
         }
     }
 }
@@ -190,7 +197,14 @@ impl Reduction {
             shapes.push((unit.owner, unit.items));
         } else {
             self.unjudged += 1;
-            self.spare.push(unit.items);
+            self.recycle(unit.items);
+        }
+    }
+
+    /// Keeps a list to be used again.
+    fn recycle(&mut self, items: Vec<Item>) {
+        if self.spare.len() < SPARE {
+            self.spare.push(items);
         }
     }
 
@@ -205,7 +219,7 @@ impl Reduction {
                 self.exposure.let_go(location);
             }
         }
-        self.spare.push(unit.items);
+        self.recycle(unit.items);
     }
 }
 
@@ -298,6 +312,15 @@ impl Analysis for Reduction {
             epoch: access.epoch,
         };
         if let Some(moments) = self.exposure.note(&way, &view.locksets) {
+            if moments.len() >= MOMENTS {
+                // What is left is still in program order, and has the first moment and most of the latest.
+                let mut nth = 0;
+                moments.retain(|_| {
+                    nth += 1;
+                    nth % 2 == 1
+                });
+                self.thinned += 1;
+            }
             moments.push(access.clock);
         }
         if let Some(owner) = access.owners.whole {
@@ -328,12 +351,12 @@ impl Analysis for Reduction {
             return;
         };
         if view.units.is_proven(owner) {
-            self.spare.push(items);
+            self.recycle(items);
             return;
         }
         let code = (info.method, info.site, owner.kind);
         if !self.seen.is_new(shape(code, &items)) {
-            self.spare.push(items);
+            self.recycle(items);
             return;
         }
         let steps = items.len();
@@ -361,6 +384,9 @@ impl Analysis for Reduction {
         for code in codes {
             let mut places: FxHashSet<(SiteId, SiteId)> = FxHashSet::default();
             for (owner, items) in &self.shapes[code] {
+                if cx.stop.now() {
+                    break;
+                }
                 let races = |location: LocationId, point: &Point| {
                     let class = (location, point.thread, point.kind, point.locks);
                     *known.entry(class).or_insert_with(|| races(cx, &self.exposure, class))
@@ -402,6 +428,10 @@ impl Analysis for Reduction {
         let counts = [
             (self.cut, format!("steps of units longer than {STEPS}")),
             (self.unjudged, of_code),
+            (
+                self.thinned * (MOMENTS as u64 / 2),
+                format!("moments of accesses that came in more than {MOMENTS}"),
+            ),
             (self.exposure.let_go_of_unguarded(), LET_GO.to_owned()),
             (self.exposure.left_out(), TOO_MANY_WAYS.to_owned()),
         ];

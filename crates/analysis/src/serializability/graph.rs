@@ -16,19 +16,33 @@ pub(super) struct NodeId {
     pub(super) number: u32,
 }
 
+/// Why one unit comes before another: two accesses and their location.
+pub(super) type Because = (Point, Point, LocationId);
+
+/// A conflict. That a unit comes before the next of its lane needs none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) to: NodeId,
-    /// The two accesses and their location; none for program order.
-    pub(super) because: Option<(Point, Point, LocationId)>,
+    /// None for program order.
+    pub(super) because: Option<Because>,
+}
+
+impl NodeId {
+    /// The unit after it in its lane.
+    fn next(self) -> NodeId {
+        NodeId {
+            number: self.number + 1,
+            ..self
+        }
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) owner: Option<Owner>,
-    /// Per lane, one more than the number of the latest unit that comes before, itself included.
+    /// For each lane, one more than the number of the latest unit that comes before, itself included.
     pub(super) clock: SmallVec<[u32; 8]>,
-    pub(super) successors: SmallVec<[Edge; 2]>,
+    pub(super) conflicts: Vec<Edge>,
     pub(super) ended: bool,
     pub(super) on_cycle: bool,
 }
@@ -105,19 +119,27 @@ impl Graph {
         lane.nodes.get_mut(id.number.checked_sub(lane.base)? as usize)
     }
 
-    /// The node of the access in hand: the unit's, or a new one.
-    pub(super) fn current(&mut self, thread: ThreadId, owner: Option<Owner>) -> NodeId {
+    /// The node of the access in hand: the unit's, or a new one, as the second part of the answer says.
+    #[inline]
+    pub(super) fn current(&mut self, thread: ThreadId, owner: Option<Owner>) -> (NodeId, bool) {
         let lane_id = self.lane(thread);
         let lane = &mut self.lanes[lane_id as usize];
         if let (Some(last), Some(owner)) = (lane.nodes.back(), owner)
             && !last.ended
             && last.owner.is_some_and(|o| o.unit == owner.unit)
         {
-            return NodeId {
+            let id = NodeId {
                 lane: lane_id,
                 number: lane.base + lane.nodes.len() as u32 - 1,
             };
+            return (id, false);
         }
+        (self.begin(lane_id, owner), true)
+    }
+
+    /// A new node at the end of a lane.
+    fn begin(&mut self, lane_id: u32, owner: Option<Owner>) -> NodeId {
+        let lane = &mut self.lanes[lane_id as usize];
         let number = lane.base + lane.nodes.len() as u32;
         let id = NodeId { lane: lane_id, number };
         let mut clock: SmallVec<[u32; 8]> = SmallVec::new();
@@ -125,7 +147,6 @@ impl Graph {
             // Another unit of the thread on this set is over for this set, even if its stretch is not.
             previous.ended = true;
             clock.clone_from(&previous.clock);
-            previous.successors.push(Edge { to: id, because: None });
         }
         if clock.len() <= lane_id as usize {
             clock.resize(lane_id as usize + 1, 0);
@@ -136,7 +157,7 @@ impl Graph {
         lane.nodes.push_back(Node {
             owner,
             clock,
-            successors: SmallVec::new(),
+            conflicts: Vec::new(),
             ended,
             on_cycle: false,
         });
@@ -183,7 +204,7 @@ impl Graph {
             return;
         }
         if let Some(source) = self.node_mut(from) {
-            source.successors.push(Edge {
+            source.conflicts.push(Edge {
                 to,
                 because: Some(because),
             });
@@ -192,10 +213,15 @@ impl Graph {
         let mut changed = Vec::new();
         self.tell(&clock, to, &mut changed, cyclic);
         while let Some(id) = changed.pop() {
-            let Some(node) = self.node(id) else { continue };
-            let (clock, edges) = (node.clock.clone(), node.successors.clone());
-            for edge in edges {
+            let Some(node) = self.node_mut(id) else { continue };
+            let clock = node.clock.clone();
+            let conflicts = std::mem::take(&mut node.conflicts);
+            for edge in &conflicts {
                 self.tell(&clock, edge.to, &mut changed, cyclic);
+            }
+            self.tell(&clock, id.next(), &mut changed, cyclic);
+            if let Some(node) = self.node_mut(id) {
+                node.conflicts = conflicts;
             }
         }
     }
@@ -257,7 +283,12 @@ impl Graph {
         let mut queue = VecDeque::from([start]);
         while let Some(id) = queue.pop_front() {
             let Some(node) = self.node(id) else { continue };
-            for edge in &node.successors {
+            let next = Edge {
+                to: id.next(),
+                because: None,
+            };
+            let next = self.node(next.to).map(|_| next);
+            for edge in node.conflicts.iter().chain(&next) {
                 if came.len() > SEARCHED {
                     return Vec::new();
                 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ravel_analysis::analyse::{Analysed, analyse_on, combine, cores, is_replayable};
+use ravel_analysis::analyse::{Analysed, analyse_until, combine, cores, is_replayable};
 use ravel_analysis::engine::Analysis;
 use ravel_analysis::finding::{ClassCounts, Recording, Report, UnitKind};
 use ravel_analysis::registry;
@@ -169,6 +169,7 @@ impl Checked {
             threads,
             left_out,
             error,
+            stopped: _,
         } = analysed;
         for finding in findings.iter_mut().filter(|f| is_replayable(f)) {
             finding.replay = replay_command(&name, &finding.id);
@@ -235,9 +236,9 @@ pub fn watched(
         !interrupt::requested()
     };
     let mut source = Watched::new(reader, TIMELINE_CELLS, &mut go_on);
-    let mut analysed = analyse_on(threads, &mut source, settings, analyses);
+    let mut analysed = analyse_until(&interrupt::requested, threads, &mut source, settings, analyses);
     let recording = source.timeline().recording(name, source.names());
-    if source.stopped() && analysed.error.is_none() {
+    if (source.stopped() || analysed.stopped) && analysed.error.is_none() {
         let events = words::count(analysed.events, "event");
         analysed.error = Some(SourceError(format!("{name}: interrupted after {events}")));
     }
