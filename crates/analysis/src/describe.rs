@@ -399,7 +399,8 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef]) -> String {
     }
 }
 
-fn listed(names: &[String]) -> String {
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed(names: &[String]) -> String {
     match names {
         [] => "shared state".to_owned(),
         [one] => one.clone(),

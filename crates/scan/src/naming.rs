@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use ravel_analysis::finding::{Finding, Step};
+use ravel_analysis::describe::listed;
+use ravel_analysis::finding::{Finding, Rule, Step};
+use ravel_analysis::readable;
 use ravel_classfile::archive;
 
 use crate::body::{Body, Stmt};
@@ -117,10 +119,20 @@ impl Code {
                 }
             }
         }
+        let names: BTreeMap<String, String> = names
+            .into_iter()
+            .filter_map(|(lock, name)| Some((lock, name?)))
+            .collect();
+        // A number stays where it still tells two locks apart.
+        let told = |lock: &str| -> Option<String> {
+            let name = names.get(lock)?;
+            let alone = names.values().filter(|other| *other == name).count() == 1;
+            let number = lock.split_once('@').filter(|_| !alone).map(|(_, number)| number);
+            Some(number.map_or(name.clone(), |number| format!("{name}@{number}")))
+        };
         let rename = |lock: &mut String| {
-            if let Some(Some(name)) = names.get(lock.as_str()) {
-                let number = lock.split_once('@').map(|(_, number)| format!("@{number}"));
-                *lock = format!("{name}{}", number.unwrap_or_default());
+            if let Some(name) = told(lock) {
+                *lock = name;
             }
         };
         for step in &mut finding.steps {
@@ -129,7 +141,29 @@ impl Code {
                 rename(&mut step.variable);
             }
         }
-        finding.variables.iter_mut().for_each(rename);
+        // Variables have no numbers: one stands for all locks of its class.
+        let mut variables: Vec<String> = Vec::new();
+        for variable in &finding.variables {
+            let of_class = names
+                .iter()
+                .filter(|(lock, _)| lock.split('@').next() == Some(variable));
+            let of_class: Vec<String> = of_class.map(|(_, name)| name.clone()).collect();
+            let new = if of_class.is_empty() {
+                vec![variable.clone()]
+            } else {
+                of_class
+            };
+            variables.extend(
+                new.into_iter()
+                    .filter(|name| !variables.contains(name))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        if finding.rule == Rule::LockOrder {
+            let words = |all: &[String]| listed(&all.iter().map(|lock| short(lock)).collect::<Vec<_>>());
+            finding.message = finding.message.replace(&words(&finding.variables), &words(&variables));
+        }
+        finding.variables = variables;
     }
 
     /// The locks of a step that its frames name.
@@ -170,6 +204,18 @@ impl Code {
             }
         }
         found
+    }
+}
+
+/// `shop.Account.guard` as `Account.guard`, `java.lang.Object` as `Object`.
+fn short(lock: &str) -> String {
+    let is_member =
+        |name: &str| !name.starts_with(|c: char| c.is_uppercase()) || name.chars().all(|c| !c.is_lowercase());
+    match lock.rsplit_once('.') {
+        Some((class, member)) if is_member(member) && class.contains(|c: char| c.is_uppercase()) => {
+            format!("{}.{}", readable::class(class), readable::member(member))
+        }
+        _ => readable::class(lock),
     }
 }
 
@@ -284,6 +330,47 @@ mod tests {
                 (reentrant.to_owned(), "shop.Bank.lock".to_owned()),
                 ("java.lang.Object@2".to_owned(), "shop.Bank.guard".to_owned())
             ]
+        );
+    }
+
+    #[test]
+    fn a_circle_of_locks_is_told_by_its_fields() {
+        let object = "java.lang.Object";
+        let code = code(&[
+            ("ab", 1, 9, named(object, "shop.Bank.LEFT")),
+            ("ba", 1, 9, named(object, "shop.Bank.right")),
+        ]);
+        let take = |method: &str, lock: &str| Step {
+            op: "acquire".to_owned(),
+            variable: lock.to_owned(),
+            method: format!("{method}()V"),
+            ..step(&[lock], &[])
+        };
+        let mut finding = Finding {
+            id: "1".to_owned(),
+            rule: Rule::LockOrder,
+            evidence: ravel_analysis::finding::Evidence::Harmful,
+            shown: true,
+            patterns: Vec::new(),
+            analyses: Vec::new(),
+            variables: vec![object.to_owned()],
+            units: Vec::new(),
+            steps: vec![take("ab", "java.lang.Object@1"), take("ba", "java.lang.Object@2")],
+            outcome: None,
+            limit: None,
+            schedule: Vec::new(),
+            replay: String::new(),
+            message: "Threads take Object in different orders.".to_owned(),
+            help: String::new(),
+            candidates: Vec::new(),
+        };
+        code.rename(&mut finding);
+        let locks: Vec<&str> = finding.steps.iter().map(|step| step.variable.as_str()).collect();
+        assert_eq!(locks, ["shop.Bank.LEFT", "shop.Bank.right"]);
+        assert_eq!(finding.variables, locks);
+        assert_eq!(
+            finding.message,
+            "Threads take Bank.LEFT and Bank.right in different orders."
         );
     }
 
