@@ -5,24 +5,9 @@
 # binary is measured; otherwise one is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-runs=${1:-3}
-target=${CARGO_TARGET_DIR:-target}
-if [ -z "${RAVEL:-}" ]; then
-    cargo build --release -q -p ravel
-    RAVEL=$target/release/ravel
-fi
-ravel=$RAVEL
-java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+. benches/setup.sh "${1:-3}"
 cargo build --release -q -p ravel-trace --example throughput
 throughput=$target/release/examples/throughput
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-. benches/measure.sh
-
-mkdir "$work/classes"
-"${java}c" -d "$work/classes" --release 17 benches/programs/*.java
-echo "$("$java" -version 2>&1 | sed -n 2p), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg), median of $runs"
-echo
 echo "| program | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | events/s | MB | bytes/event | read M/s | memory + MB | waited ms |"
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
 
@@ -45,9 +30,8 @@ row() {
     echo "$wall $wall_r $cpu $cpu_r $bytes $events" >>"$work/all"
 }
 
-status=0
 # Sizes at which the trace stays below a gigabyte and, but for Bank, a plain run takes two seconds or more of processor time.
-for program in "Sor 2800" "RayTracer 1100" "MonteCarlo 8000" "TreeSort 1800" "Bank 8000" "Pipeline 200000" "Tsp 20" "Elevator 250"; do
+for program in "Sor 2800" "RayTracer 1100" "MonteCarlo 8000" "TreeSort 1800" "Bank 8000" "Pipeline 200000" "Tsp 20" "Elevator 250" "Crawler 150"; do
     row "$program" "$java" -cp "$work/classes" $program 2
 done
 if [ -f realworld/target/drivers-1.jar ]; then

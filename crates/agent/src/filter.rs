@@ -1,6 +1,8 @@
 //! Which classes are treated how, by name alone: a place that reads a field must know whether the field's class carries
 //! Ravel's word before that class is loaded.
 
+use ravel_classfile::platform;
+
 use crate::options::Options;
 
 /// What is done with a class.
@@ -15,21 +17,6 @@ pub enum Treatment {
     /// Left as it is, for this reason.
     Skip(&'static str),
 }
-
-const JDK: &[&str] = &[
-    "java/",
-    "javax/",
-    "jdk/",
-    "sun/",
-    "com/sun/",
-    "org/xml/sax/",
-    "org/w3c/dom/",
-    "org/ietf/jgss/",
-    "netscape/javascript/",
-    "org/jcp/xml/dsig/",
-    "com/oracle/",
-    "org/graalvm/",
-];
 
 /// What usually surrounds the program under test: build tools, test runners, language runtimes, mocking, logging.
 const FRAMEWORKS: &[&str] = &[
@@ -68,33 +55,6 @@ const FRAMEWORKS: &[&str] = &[
     "com/intellij/rt/",
     "org/eclipse/jdt/internal/junit",
     "aj/org/",
-];
-
-/// The unsynchronised and synchronised collections of `java.util`, with their nodes, views and iterators.
-const COLLECTIONS: &[&str] = &[
-    "AbstractCollection",
-    "AbstractList",
-    "AbstractMap",
-    "AbstractQueue",
-    "AbstractSequentialList",
-    "AbstractSet",
-    "ArrayDeque",
-    "ArrayList",
-    "BitSet",
-    "Collections$Synchronized",
-    "Dictionary",
-    "HashMap",
-    "HashSet",
-    "Hashtable",
-    "IdentityHashMap",
-    "LinkedHashMap",
-    "LinkedHashSet",
-    "LinkedList",
-    "PriorityQueue",
-    "Stack",
-    "TreeMap",
-    "TreeSet",
-    "Vector",
 ];
 
 /// What programs use by the million: a word tells the atomics that one thread has alone, and numbers locks fast.
@@ -150,10 +110,10 @@ impl Filter {
         }
         let starts = |list: &[&str]| list.iter().any(|prefix| name.starts_with(prefix));
         let named = |list: &[String]| list.iter().any(|prefix| name.starts_with(prefix.as_str()));
-        if starts(JDK) {
+        if platform::is_platform(name.as_bytes()) {
             return match name {
                 _ if name.starts_with("java/lang/Ravel") => Treatment::Skip("Ravel itself"),
-                _ if self.is_collection(name) => Treatment::Collection,
+                _ if is_collection(name) => Treatment::Collection,
                 _ => Treatment::Library,
             };
         }
@@ -186,17 +146,11 @@ impl Filter {
     pub fn keeps_final(&self) -> bool {
         self.keep_final
     }
+}
 
-    fn is_collection(&self, name: &str) -> bool {
-        let Some(simple) = name.strip_prefix("java/util/") else {
-            return false;
-        };
-        COLLECTIONS.iter().any(|known| {
-            simple
-                .strip_prefix(known)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('$') || known.ends_with("Synchronized"))
-        })
-    }
+/// The collections that are looked into, and the wrappers that synchronise them.
+fn is_collection(name: &str) -> bool {
+    platform::is_collection(name.as_bytes()) || name.starts_with("java/util/Collections$Synchronized")
 }
 
 #[cfg(test)]

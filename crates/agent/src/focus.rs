@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ravel-focus 1
+//! plain java/util/ArrayList
 //! class shop/Stock 0123456789abcdef
 //! leave take(I)Z 3,17
 //! quiet size()I
@@ -32,6 +33,7 @@ pub enum MethodFocus<'a> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Focus {
     classes: FxHashMap<String, ClassFocus>,
+    plain: FxHashSet<String>,
 }
 
 /// What a plan knows of a class.
@@ -62,6 +64,9 @@ impl Focus {
                     class.hash = hash;
                     current = Some(class);
                 }
+                (Some("plain"), Some(class), None, None) => {
+                    focus.plain.insert(class.to_string());
+                }
                 (Some("quiet"), Some(method), None, None) => {
                     let class = current.as_mut().ok_or_else(wrong)?;
                     class.quiet.insert(method.to_string());
@@ -78,6 +83,11 @@ impl Focus {
             }
         }
         Ok(focus)
+    }
+
+    /// Whether a collection of the JDK, or a class inside one, needs no recording.
+    pub fn is_plain(&self, name: &str) -> bool {
+        self.plain.contains(name.split('$').next().unwrap_or(name))
     }
 
     /// What is known of a class with this internal name and these bytes.
@@ -107,7 +117,9 @@ mod tests {
     #[test]
     fn a_digest_is_read_and_a_changed_class_is_known_as_such() {
         let hash = ravel_classfile::content_hash(b"bytes");
-        let text = format!("ravel-focus 1\nclass\ta/B\t{hash:016x}\nleave\tm(I)V\t9,3\nquiet\tq()I\n");
+        let text = format!(
+            "ravel-focus 1\nclass\ta/B\t{hash:016x}\nleave\tm(I)V\t9,3\nquiet\tq()I\nplain\tjava/util/ArrayList\n"
+        );
         let focus = Focus::parse(&text).expect("it is right");
         let Known::Same(class) = focus.class("a/B", b"bytes") else {
             panic!("the class is the same");
@@ -117,6 +129,7 @@ mod tests {
         assert_eq!(class.method("other", "()I"), MethodFocus::Leave(&[]));
         assert_eq!(focus.class("a/B", b"other bytes"), Known::Other);
         assert_eq!(focus.class("a/C", b"bytes"), Known::Other);
+        assert!(focus.is_plain("java/util/ArrayList$Itr") && !focus.is_plain("java/util/HashMap"));
     }
 
     #[test]

@@ -1,13 +1,9 @@
 //! What is proven of the program a trace is of, so that it need not be checked again: Focus, section 6.
 //!
 //! **Use.** The lockset and race analyses pass over fields that cannot race (6.1). Reduction does not judge executions of methods
-//! that are verified atomic, and the block-based analysis does not ask whether such an execution can be torn apart between two
-//! accesses to one variable (6.2); it still takes part as what may come between the accesses of others, and in pairs of
-//! variables.
-//!
-//! **Departure.** The paper stands each atomic execution for a reduced set of events, each under all locks that the execution ever
-//! held. Here blocks are compared by the lock steps of both units, exactly, so events keep their own locks; only the
-//! questions whose answer is known are left out.
+//! that are verified atomic; the block-based analysis stands each for a reduced set of events
+//! ([`reduced`](crate::blocks::reduced), 6.2), so that it takes part as what may come between the accesses of others, and in
+//! pairs of variables.
 //!
 //! **Promise.** If what is proven is true of the program, no race and no atomicity violation is lost: a field whose every
 //! access is under one lock, or unshared, or of an object that never changes, has no race, and a unit that is atomic in

@@ -117,6 +117,7 @@ mod hash;
 mod instruction;
 mod list;
 mod opcode;
+pub mod platform;
 mod pool;
 mod relocate;
 mod stack;

@@ -4,6 +4,8 @@
 //! A sample of the subjects by default; all of them with `RAVEL_FOCUS_ALL=1`.
 
 mod common;
+#[path = "own/random.rs"]
+mod random;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -69,6 +71,10 @@ fn sites(plan: &Plan, names: &Names) -> Vec<Option<char>> {
     let find = |site: &ravel_trace::names::Site| {
         let method = names.methods.get(site.method.index())?;
         let class = &names.class(method.class).name;
+        let outer = class.split('$').next().unwrap_or(class);
+        if plan.plain.iter().any(|plain| plain == outer) {
+            return Some('u');
+        }
         let class = plan.classes.iter().find(|known| known.name == *class)?;
         let selector = format!("{}{}", method.name, method.descriptor);
         let method = class.methods.iter().find(|known| known.name == selector)?;
@@ -229,6 +235,29 @@ fn what_a_plan_leaves_out_is_never_needed() {
     assert!(plans.iter().all(|plan| plan.summary.accesses_left_out > 0));
     each(&jobs, |(jdk, classes, plan, name)| {
         loses_nothing(jdk, classes, &plans[*plan], name, dir.path())
+    });
+}
+
+/// The same for random programs; with every one its own plan.
+#[test]
+fn nothing_is_lost_of_random_programs() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let count = if everything() { 60 } else { 4 };
+    let mut jobs = Vec::new();
+    for jdk in tested_jdks() {
+        for seed in 1..=count {
+            jobs.push((jdk.clone(), seed));
+        }
+    }
+    each(&jobs, |(jdk, seed)| {
+        let name = format!("Random{seed}");
+        let classes = dir.path().join(format!("{name}-{}", jdk.release));
+        let source = dir.path().join(format!("{name}-{}/source/{name}.java", jdk.release));
+        std::fs::create_dir_all(source.parent().expect("a folder")).expect("made");
+        std::fs::write(&source, random::program(&name, *seed)).expect("written");
+        compile_some(jdk, std::slice::from_ref(&source), &classes);
+        let plan = plan(&classes, &dir.path().join(format!("{name}-{}.toml", jdk.release)));
+        loses_nothing(jdk, &classes, &plan, &name, dir.path())
     });
 }
 

@@ -128,3 +128,187 @@ fn methods_are_verified_atomic_as_reduction_has_it() {
         assert_eq!(of(name), None, "{name}");
     }
 }
+
+const GIVEN: &str = "
+import java.lang.annotation.*;
+class Given {
+    @Retention(RetentionPolicy.RUNTIME) @interface GuardedBy { String value(); }
+    @Retention(RetentionPolicy.RUNTIME) @interface Immutable { }
+    @Retention(RetentionPolicy.CLASS) @interface ThreadSafe { }
+    static class Kept {
+        @GuardedBy(\"this\") int n;
+        synchronized void bump() { n++; }
+    }
+    static class Broken {
+        @GuardedBy(\"lock\") int n;
+        final Object lock = new Object();
+        void bump() { synchronized (lock) { n++; } }
+        int peek() { return n; }
+    }
+    static class Locked {
+        @GuardedBy(\"lock\") int n;
+        final Object lock = new Object();
+        void bump() { synchronized (lock) { n++; } }
+    }
+    @Immutable static class Pair { int a; Pair(int a) { this.a = a; } int a() { return a; } }
+    @Immutable static class Changed { int a; int next() { return ++a; } }
+    @ThreadSafe static class Safe { private int n; synchronized int next() { return ++n; } }
+    static class Scratch { int used; }
+    static int use(Pair pair, Kept kept, Scratch scratch, int[] own, int number) {
+        kept.bump();
+        scratch.used++;
+        own[0]++;
+        return pair.a() + number;
+    }
+    static Pair make(int a) { return new Pair(a); }
+    public static void main(String[] args) {
+        Kept kept = new Kept(); Broken broken = new Broken(); Locked locked = new Locked();
+        Pair pair = make(1); Changed changed = new Changed(); Safe safe = new Safe();
+        Runnable body = () -> {
+            broken.bump(); broken.peek(); locked.bump(); changed.next(); safe.next();
+            use(pair, kept, new Scratch(), new int[1], 2);
+        };
+        new Thread(body).start();
+        body.run();
+    }
+}
+";
+
+#[test]
+fn owners_given_by_annotations_are_checked() {
+    let plan = plan("Given.java", GIVEN);
+    let field = |name: &str| {
+        let found = plan.fields.iter().find(|field| field.name == name);
+        found.unwrap_or_else(|| panic!("{name} is there"))
+    };
+    let both = |name: &str| (field(name).given.clone().unwrap_or_default(), field(name).owner.clone());
+    assert_eq!(both("Given$Kept.n"), ("guarded by this".into(), "self".into()));
+    assert_eq!(both("Given$Broken.n"), ("guarded by lock".into(), "race-unsafe".into()));
+    assert_eq!(
+        both("Given$Locked.n"),
+        ("guarded by lock".into(), "lock this.lock".into())
+    );
+    assert_eq!(both("Given$Pair.a").1, "readonly");
+    assert_eq!(both("Given$Changed.a").1, "race-unsafe");
+    assert_eq!(both("Given$Safe.n").1, "self");
+    // Broken.n and Changed.a are what was said and is not so.
+    assert_eq!(
+        (plan.summary.given, plan.summary.given_and_proven),
+        (8, 6),
+        "{:?}",
+        plan.summary
+    );
+}
+
+#[test]
+fn parameters_and_results_have_owners() {
+    let plan = plan("Given.java", GIVEN);
+    let methods = plan.classes.iter().flat_map(|class| &class.methods);
+    let of = |name: &str| {
+        let found = methods.clone().find(|method| method.name.starts_with(name));
+        found.unwrap_or_else(|| panic!("{name} is there"))
+    };
+    assert_eq!(
+        of("use(").parameters,
+        ["readonly", "self", "thisThread", "thisThread", "-"]
+    );
+    assert_eq!(of("make(").returns.as_deref(), Some("readonly"));
+    assert!(plan.summary.values_owned >= 5 && plan.summary.values >= plan.summary.values_owned);
+}
+
+const EARLY: &str = "
+class Early {
+    static int[][] distances;
+    static int[] late;
+    static final int[] TABLE = {1, 2, 3};
+    static int limit;
+    static class Config { int size; int used; }
+    static void load(Config config) { config.size = 3; limit = 9; fill(); }
+    static void fill() { for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) distances[i][j] = i * j; }
+    static int sum(Config config) {
+        int sum = config.size + limit;
+        for (int[] row : distances) for (int d : row) sum += d;
+        sum += TABLE[1];
+        sum += late[0];
+        config.used++;
+        return sum;
+    }
+    public static void main(String[] args) {
+        distances = new int[3][3];
+        late = new int[1];
+        Config config = new Config();
+        load(config);
+        new Thread(() -> System.out.println(sum(config))).start();
+        late[0] = 1;
+        System.out.println(sum(config));
+    }
+}
+";
+
+#[test]
+fn what_main_does_before_it_starts_threads_changes_nothing_later() {
+    let plan = plan("Early.java", EARLY);
+    let owner = |name: &str| {
+        plan.fields
+            .iter()
+            .find(|field| field.name == name)
+            .map(|field| field.owner.clone())
+    };
+    assert_eq!(owner("Early.limit").as_deref(), Some("readonly"));
+    assert_eq!(owner("Early$Config.size").as_deref(), Some("readonly"));
+    assert_eq!(owner("Early$Config.used").as_deref(), Some("race-unsafe"));
+    let class = plan
+        .classes
+        .iter()
+        .find(|class| class.name == "Early")
+        .expect("it is there");
+    let sum = class
+        .methods
+        .iter()
+        .find(|method| method.name.starts_with("sum("))
+        .expect("it is there");
+    // limit, distances, a row, an element, TABLE's element; not late's, and not the fields of Config, which changes.
+    assert_eq!(sum.unchanging.len(), 6, "{sum:?}");
+    let forks = EARLY.replace("load(config);", "new Thread(() -> { }).start(); load(config);");
+    let plan = self::plan("Early.java", &forks);
+    let owner = |name: &str| {
+        plan.fields
+            .iter()
+            .find(|field| field.name == name)
+            .map(|field| field.owner.clone())
+    };
+    assert_eq!(owner("Early.limit").as_deref(), Some("race-unsafe"));
+}
+
+#[test]
+fn a_coarse_look_proves_no_more_than_a_close_one() {
+    use ravel_scan::own::points::Points;
+    use ravel_scan::own::sharing::{Reach, Sharing};
+    use ravel_scan::own::world::World;
+    for (name, source) in [
+        ("Owners.java", include_str!("java/Owners.java")),
+        ("Given.java", GIVEN),
+        ("Early.java", EARLY),
+    ] {
+        let folder = compile(&[(name, source)]);
+        let inputs = read(&[folder.path().to_path_buf()]).expect("the classes are there");
+        let world = World::new(&inputs);
+        let (close, coarse) = (Points::new(&world), Points::within(&world, 0));
+        assert!(!close.is_coarse() && coarse.is_coarse());
+        let (closely, coarsely) = (Sharing::new(&world, &close), Sharing::new(&world, &coarse));
+        let mut local = 0;
+        for method in world.method_ids() {
+            for access in world.method(method).flow.iter().flat_map(|flow| &flow.accesses) {
+                let reach = coarsely.reach(&world, &coarse, method, access);
+                assert!(
+                    closely.reach(&world, &close, method, access) <= reach,
+                    "{} at {}",
+                    world.method_text(method),
+                    access.place.pc
+                );
+                local += usize::from(reach == Reach::Local);
+            }
+        }
+        assert!(local > 0, "{name}");
+    }
+}

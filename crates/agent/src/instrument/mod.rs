@@ -194,7 +194,7 @@ impl Instrumenter {
                 add_word(&cx, &mut class)?;
                 if treatment == Treatment::Application {
                     application::rewrite(&mut cx, &mut class)?;
-                } else {
+                } else if !self.focus.as_ref().is_some_and(|focus| focus.is_plain(name)) {
                     library::rewrite_collection(&mut cx, &mut class)?;
                 }
                 true

@@ -19,7 +19,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::compare::{Class, Found, Instance, STATES, guarded};
-use super::{one, sets, two};
+use super::{one, reduced, sets, two};
 use crate::engine::{self, Access as Seen, Context, Happened, View};
 use crate::exposure::{Exposure, LET_GO, TOO_MANY_WAYS, Way};
 use crate::finding::UnitKind;
@@ -86,6 +86,14 @@ impl Open {
         !steps[first..=last.max(first)]
             .iter()
             .any(|step| matches!(step.action, Action::Release(..)))
+    }
+
+    /// Leaves one event for each variable, under all locks that the unit ever holds.
+    fn reduce(&mut self) {
+        if let Some(places) = reduced::reduced(&self.transaction) {
+            self.transaction.steps = reduced::chosen(&self.transaction.steps, &places);
+            self.events = places.iter().map(|at| self.events[*at]).collect();
+        }
     }
 
     pub(super) fn accesses(&self) -> impl Iterator<Item = (LocationId, bool)> {
@@ -337,6 +345,9 @@ impl Units {
         };
         open.code = (info.thread, info.method, info.site);
         open.proven = view.units.is_proven(open.owner);
+        if open.proven {
+            open.reduce();
+        }
         if !open.events.iter().any(Option::is_some) || !self.shapes.is_new(open.shape()) {
             self.recycle(open);
             return;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use ravel_scan::own::discover::{Suggestions, discover};
-use ravel_scan::own::plan::{Plan, RACE_UNSAFE};
+use ravel_scan::own::plan::{Plan, Precision, RACE_UNSAFE};
 use ravel_scan::own::{own, read};
 use ravel_trace::{ReadOptions, Reader};
 
@@ -102,6 +102,12 @@ fn print(plan: &Plan, all: bool) {
             s.discovered_and_proven, s.discovered
         );
     }
+    if s.given > 0 {
+        println!(
+            "  {} of {} owners given by annotations are proven",
+            s.given_and_proven, s.given
+        );
+    }
     println!(
         "{} methods: {} typed, {} not; {} verified atomic",
         s.methods,
@@ -110,9 +116,22 @@ fn print(plan: &Plan, all: bool) {
         s.atomic
     );
     println!(
+        "  {} of {} parameters and results that are objects have an owner",
+        s.values_owned, s.values
+    );
+    println!(
         "{} accesses in the code: {} are left out of recordings",
         s.accesses, s.accesses_left_out
     );
+    match s.precision {
+        Precision::Sites => {}
+        Precision::Classes => {
+            println!("a large program: objects of one class that one class makes were not told apart")
+        }
+        Precision::Coarse => println!(
+            "a large program: objects of one class that one class makes were not told apart, nor were those that static fields or the JDK lead to"
+        ),
+    }
     let unsafe_fields: Vec<_> = plan.fields.iter().filter(|field| field.owner == RACE_UNSAFE).collect();
     let shown = if all { unsafe_fields.len() } else { 10 };
     for field in unsafe_fields.iter().take(shown) {
@@ -141,6 +160,9 @@ fn explain(plan: &Plan, name: &str) -> Result<()> {
         if let Some(discovered) = &field.discovered {
             println!("  the traces suggest: {discovered}");
         }
+        if let Some(given) = &field.given {
+            println!("  the program says: {given}");
+        }
         println!("  {}", meaning(&field.owner));
         for reason in &field.reasons {
             println!("  {reason}");
@@ -163,6 +185,12 @@ fn explain(plan: &Plan, name: &str) -> Result<()> {
             };
             let atomicity = method.atomicity.as_deref().unwrap_or("not verified atomic");
             println!("{}.{}: {typed}, {atomicity}", class.name, method.name);
+            if !method.parameters.is_empty() {
+                println!("  owners of its parameters: {}", method.parameters.join(", "));
+            }
+            if let Some(returns) = &method.returns {
+                println!("  owner of what it returns: {returns}");
+            }
             if !method.requires.is_empty() {
                 println!("  every caller holds {}", method.requires.join(", "));
             }

@@ -17,7 +17,8 @@ use super::atomicity::{Atomicity, Basic, LockName};
 use super::check::{Checked, Owner};
 use super::flow::{Call, Flow, NONE};
 use super::locks::EntryLocks;
-use super::points::{ObjectIx, ObjectKind, Points};
+use super::objects::{ObjectIx, ObjectKind};
+use super::points::Points;
 use super::sharing::{Reach, Sharing};
 use super::world::{MethodIx, World};
 use crate::expr::{ExprId, Exprs, UNKNOWN};
@@ -143,6 +144,10 @@ impl Inference<'_> {
         let mut steps = Vec::new();
         for access in &flow.accesses {
             let pc = access.place.pc;
+            if self.sharing.early.is(method, pc) {
+                steps.push((pc, Step::Mover));
+                continue;
+            }
             let owner = access
                 .field
                 .map(|field| checked.fields[field.0 as usize].owner.as_ref());
@@ -403,7 +408,7 @@ impl Inference<'_> {
         let objects = self.points.of(method, *receiver);
         let own = !objects.is_empty()
             && objects.iter().all(|object| {
-                let kind = self.points.objects[object as usize].kind;
+                let kind = self.points.kind(ObjectIx(object));
                 matches!(kind, ObjectKind::Foreign(_)) && !self.sharing.is_shared(ObjectIx(object))
             });
         own && args.iter().all(|(node, _)| *node == NONE)

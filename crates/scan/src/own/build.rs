@@ -9,13 +9,15 @@ use ravel_classfile::archive::{self, ArchiveError};
 
 use super::atomic::{self, Atomicities};
 use super::atomicity::Basic;
-use super::check::{Checked, MethodVerdict, check};
+use super::check::{Checked, MethodVerdict, Owner, check};
+use super::collections;
 use super::discover::{Suggestion, Suggestions};
 use super::locks::EntryLocks;
 use super::outside::is_jdk;
-use super::plan::{Plan, PlanClass, PlanField, PlanMethod, RACE_UNSAFE, Summary, VERSION};
+use super::plan::{Plan, PlanClass, PlanField, PlanMethod, Precision, RACE_UNSAFE, Summary, VERSION};
 use super::points::Points;
 use super::sharing::Sharing;
+use super::values::{NO_OBJECT, UNPROVEN, Values};
 use super::world::{ClassInput, FieldIx, MethodIx, World};
 
 /// What came of it.
@@ -61,9 +63,17 @@ pub fn own(inputs: &[ClassInput], paths: &[PathBuf], suggestions: &Suggestions) 
     let points = Points::new(&world);
     let sharing = Sharing::new(&world, &points);
     let locks = EntryLocks::new(&world, &points);
-    let checked = check(&world, &points, &sharing, &locks);
+    let plain = collections::plain(&world, &points, &sharing);
+    let checked = check(&world, &points, &sharing, &locks, &plain);
     let atomicities = atomic::infer(&world, &points, &sharing, &checked);
     let mut plan = plan(&world, &checked, paths, suggestions);
+    add_values(&world, &mut plan, &Values::new(&world, &points, &sharing, &checked));
+    plan.plain = plain.iter().map(|class| class.replace('/', ".")).collect();
+    plan.summary.precision = match (points.is_coarse(), points.is_by_class()) {
+        (true, _) => Precision::Coarse,
+        (false, true) => Precision::Classes,
+        (false, false) => Precision::Sites,
+    };
     verify(&world, &mut plan, &atomicities, &locks);
     Ownership {
         plan,
@@ -90,6 +100,65 @@ fn verify(world: &World, plan: &mut Plan, atomicities: &Atomicities, locks: &Ent
     }
 }
 
+/// Adds the owners of parameters and results.
+fn add_values(world: &World, plan: &mut Plan, values: &Values<'_>) {
+    for method in world.method_ids().filter(|method| world.method(*method).flow.is_some()) {
+        let found = world.method(method);
+        let (class, name) = (world.class_text(found.class), world.symbols.text(found.selector));
+        let Ok(at) = plan.classes.binary_search_by(|known| known.name.cmp(&class)) else {
+            continue;
+        };
+        let Some(planned) = plan.classes[at].methods.iter_mut().find(|method| method.name == name) else {
+            continue;
+        };
+        let owners = values.of(method);
+        let objects = owners.parameters.iter().chain([&owners.result]);
+        for owner in objects.filter(|owner| *owner != NO_OBJECT) {
+            plan.summary.values += 1;
+            plan.summary.values_owned += usize::from(owner != UNPROVEN);
+        }
+        if owners.parameters.iter().any(|owner| owner != NO_OBJECT) {
+            planned.parameters = owners.parameters;
+        }
+        planned.returns = Some(owners.result).filter(|owner| owner != NO_OBJECT);
+    }
+}
+
+/// What the program itself says about a field, and whether that is what was proven.
+fn given(world: &World, field: FieldIx, owner: Option<&Owner>) -> Option<(String, bool)> {
+    let found = world.field(field);
+    let class = world.class(found.class);
+    let owner_text = owner.map(Owner::text);
+    if let Some(guard) = &found.guard {
+        let wanted = guard.trim();
+        let proven = match owner_text.as_deref() {
+            None => false,
+            // Free of races without any lock is more than was asked for.
+            Some("final" | "readonly" | "thisThread" | "unused") => true,
+            Some("self") => wanted == "this",
+            Some(text) => {
+                let lock = text.strip_prefix("lock ").unwrap_or(text);
+                let simple = |lock: &str| lock.trim_start_matches("this.").to_owned();
+                simple(lock) == simple(wanted) || lock.ends_with(&format!(".{}", simple(wanted)))
+            }
+        };
+        return Some((format!("guarded by {wanted}"), proven));
+    }
+    if found.access & access::STATIC != 0 {
+        return None;
+    }
+    if class.immutable {
+        let proven = matches!(
+            owner,
+            Some(Owner::Final | Owner::Readonly | Owner::Unused | Owner::ThisThread)
+        );
+        return Some(("readonly (its class is @Immutable)".to_owned(), proven));
+    }
+    class
+        .thread_safe
+        .then(|| ("free of races (its class is @ThreadSafe)".to_owned(), owner.is_some()))
+}
+
 fn plan(world: &World, checked: &Checked, paths: Vec<String>, suggestions: &Suggestions) -> Plan {
     let mut fields: BTreeMap<String, PlanField> = BTreeMap::new();
     let mut summary = Summary::default();
@@ -105,8 +174,12 @@ fn plan(world: &World, checked: &Checked, paths: Vec<String>, suggestions: &Sugg
         let typed = suggestion.is_some_and(|suggestion| !matches!(suggestion, Suggestion::Nothing));
         summary.discovered += usize::from(typed);
         summary.discovered_and_proven += usize::from(typed && verdict.owner.is_some());
+        let given = given(world, verdict.field, verdict.owner.as_ref());
+        summary.given += usize::from(given.is_some());
+        summary.given_and_proven += usize::from(given.as_ref().is_some_and(|(_, proven)| *proven));
         let planned = PlanField {
             name,
+            given: given.map(|(text, _)| text),
             owner: verdict
                 .owner
                 .as_ref()
@@ -150,6 +223,7 @@ fn plan(world: &World, checked: &Checked, paths: Vec<String>, suggestions: &Sugg
         version: VERSION,
         paths,
         summary,
+        plain: Vec::new(),
         fields: fields.into_values().collect(),
         classes,
     }
@@ -172,6 +246,8 @@ fn plan_method(world: &World, checked: &Checked, method: MethodIx, verdict: &Met
         name: world.symbols.text(found.selector),
         atomicity: None,
         requires: verdict.requires.clone(),
+        parameters: Vec::new(),
+        returns: None,
         local: verdict.local.clone(),
         unchanging: verdict.unchanging.clone(),
         by_field,

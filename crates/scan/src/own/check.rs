@@ -1,13 +1,16 @@
 //! Checks every field and method against the rules: which fields are free of races and by which discipline, which accesses
 //! need no recording, which methods are typed.
 
+use std::collections::BTreeSet;
+
 use ravel_classfile::access;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow::{Access, Made};
 use super::locks::{EntryLocks, tell};
+use super::objects::ObjectKind;
 use super::outside;
-use super::points::{ObjectKind, Points};
+use super::points::Points;
 use super::sharing::{Reach, Sharing, constructs, keeps_this};
 use super::world::{FieldIx, MethodIx, World};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
@@ -90,14 +93,23 @@ struct Checker<'a> {
     points: &'a Points<'a>,
     sharing: &'a Sharing,
     locks: &'a EntryLocks,
+    /// Collections that are not recorded.
+    plain: &'a BTreeSet<String>,
 }
 
 /// At most this many accesses are named as reasons.
 const MAX_REASONS: usize = 5;
 
 /// Checks a world.
-pub fn check(world: &World, points: &Points<'_>, sharing: &Sharing, locks: &EntryLocks) -> Checked {
+pub fn check(
+    world: &World,
+    points: &Points<'_>,
+    sharing: &Sharing,
+    locks: &EntryLocks,
+    plain: &BTreeSet<String>,
+) -> Checked {
     let checker = Checker {
+        plain,
         world,
         points,
         sharing,
@@ -183,6 +195,7 @@ impl Checker<'_> {
         }
         let open: Vec<&(MethodIx, &Access)> = accesses
             .iter()
+            .filter(|access| !self.sharing.early.is(access.0, access.1.place.pc))
             .filter(|access| !constructed(access) && (is_static || reach(access) != Reach::Local))
             .collect();
         if !open.iter().any(|(_, access)| access.write) {
@@ -312,16 +325,8 @@ impl Checker<'_> {
             }
         }
         for made in &flow.allocations {
-            let array = matches!(made.made, Made::Array | Made::DeepArray);
-            let local = array && {
-                let mut objects = self
-                    .points
-                    .of(method, made.node)
-                    .iter()
-                    .filter(|object| self.points.objects[*object as usize].kind == ObjectKind::Array);
-                objects.all(|object| !self.sharing.is_shared(super::points::ObjectIx(object)))
-            };
-            if local {
+            let made_here = self.points.made_at(method, made.pc);
+            if is_array(made.made) && made_here.iter().all(|object| !self.sharing.is_shared(*object)) {
                 verdict.local.push(made.pc);
             }
         }
@@ -435,7 +440,33 @@ impl Checker<'_> {
             && found.access & access::SYNCHRONIZED == 0
             && !touched.into_iter().any(initialises)
             // Arrays are numbered when made; one that is not local is recorded later.
-            && flow.allocations.iter().all(|made| !matches!(made.made, Made::Array | Made::DeepArray) || verdict.local.contains(&made.pc))
+            && flow.allocations.iter().all(|made| !is_array(made.made) || verdict.local.contains(&made.pc))
+    }
+
+    /// Whether a call of a tame class of the JDK meets only objects of the thread itself and runs no code of the program: what
+    /// it does to them is never recorded.
+    fn is_hushed(&self, method: MethodIx, call: &super::flow::Call) -> bool {
+        let symbols = &self.world.symbols;
+        let (class, selector) = (symbols.bytes(call.class), symbols.bytes(call.selector));
+        let Some(((receiver, _), args)) = call.args.split_first() else {
+            return false;
+        };
+        if call.opcode == ravel_classfile::op::INVOKESTATIC || !outside::is_tame(class, selector) {
+            return false;
+        }
+        let objects = self.points.of(method, *receiver);
+        let local = !objects.is_empty()
+            && objects
+                .iter()
+                .map(super::objects::ObjectIx)
+                .all(|object| match self.points.kind(object) {
+                    ObjectKind::Foreign(name) => {
+                        let quiet = !self.sharing.is_shared(object) || self.plain.contains(&symbols.text(name));
+                        quiet && outside::never_calls_back(symbols.bytes(name), selector)
+                    }
+                    _ => false,
+                });
+        local && (args.iter().all(|(node, _)| *node == super::flow::NONE) || outside::stores(selector))
     }
 
     fn calls_quiet(&self, method: MethodIx, call: u32, quiet: &FxHashSet<MethodIx>, own_only: bool) -> bool {
@@ -452,6 +483,7 @@ impl Checker<'_> {
         let outside = self.points.calls_outside.contains(&(method, call));
         match callees {
             Some(callees) => !outside && callees.iter().all(|callee| quiet.contains(callee)),
+            None if self.is_hushed(method, site) => true,
             None if own_only => false,
             None => {
                 let (class, selector) = (world.symbols.bytes(site.class), world.symbols.bytes(site.selector));
@@ -478,4 +510,8 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+fn is_array(made: Made) -> bool {
+    matches!(made, Made::Array(_) | Made::DeepArray(..))
 }

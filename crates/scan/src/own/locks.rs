@@ -135,6 +135,10 @@ impl EntryLocks {
 
     /// The locks certainly held at a place, in the words of its method.
     pub fn at(&self, flow: &Flow, method: MethodIx, place: &Place) -> (Exprs, Vec<ExprId>) {
+        // Most places hold nothing, and copying tables is what this would cost.
+        if place.held.is_empty() && !(place.entry && self.entry.get(&method).is_some_and(|held| !held.is_empty())) {
+            return (Exprs::default(), Vec::new());
+        }
         let mut exprs = flow.exprs.clone();
         let mut held: Vec<ExprId> = place
             .held

@@ -42,15 +42,23 @@
 
 pub mod atomic;
 pub mod atomicity;
+pub mod bits;
 pub mod build;
+mod calls;
 pub mod check;
+pub mod collections;
 pub mod discover;
+pub mod early;
 pub mod flow;
+pub mod graph;
 pub mod locks;
+pub mod lowering;
+pub mod objects;
 pub mod outside;
 pub mod plan;
 pub mod points;
 pub mod sharing;
+pub mod values;
 pub mod world;
 
 pub use build::{Ownership, own, read};

@@ -3,60 +3,26 @@
 //! A tame class keeps what it is given to itself and to whoever asks it, on the thread that asks: it starts no thread, keeps
 //! nothing in statics, and hands nothing to another thread. Everything else may do all of that.
 
-/// Whether a class is part of the platform.
-pub fn is_jdk(name: &[u8]) -> bool {
-    const PREFIXES: [&[u8]; 8] = [
-        b"java/",
-        b"javax/",
-        b"jdk/",
-        b"sun/",
-        b"com/sun/",
-        b"org/xml/sax/",
-        b"org/w3c/dom/",
-        b"org/ietf/jgss/",
-    ];
-    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-}
+use ravel_classfile::platform::COLLECTIONS;
+pub use ravel_classfile::platform::is_platform as is_jdk;
 
-/// The collections, their views, nodes and iterators, and helpers that work on what they are given.
-const TAME_UTIL: [&str; 37] = [
-    "AbstractCollection",
-    "AbstractList",
-    "AbstractMap",
-    "AbstractQueue",
-    "AbstractSequentialList",
-    "AbstractSet",
-    "ArrayDeque",
-    "ArrayList",
+/// The interfaces of the collections, and helpers that work on what they are given.
+const TAME_UTIL: [&str; 15] = [
     "Arrays",
-    "BitSet",
     "Collection",
     "Collections",
     "Comparator",
     "Deque",
-    "Dictionary",
     "Enumeration",
-    "HashMap",
-    "HashSet",
-    "Hashtable",
-    "IdentityHashMap",
     "Iterator",
-    "LinkedHashMap",
-    "LinkedHashSet",
-    "LinkedList",
     "List",
     "ListIterator",
     "Map",
     "Objects",
     "Optional",
-    "PriorityQueue",
     "Queue",
     "Random",
     "Set",
-    "Stack",
-    "TreeMap",
-    "TreeSet",
-    "Vector",
 ];
 
 /// Whether a method of a class is tame.
@@ -71,7 +37,7 @@ pub fn is_tame(class: &[u8], selector: &[u8]) -> bool {
         }
         let simple = rest.split('$').next().unwrap_or(rest);
         let parallel = name.starts_with(b"parallel") || matches!(name, b"stream" | b"spliterator");
-        return TAME_UTIL.contains(&simple) && !parallel;
+        return (COLLECTIONS.contains(&simple) || TAME_UTIL.contains(&simple)) && !parallel;
     }
     match class.strip_prefix("java/lang/") {
         Some(
@@ -84,6 +50,38 @@ pub fn is_tame(class: &[u8], selector: &[u8]) -> bool {
         Some(other) => !other.contains('/') && (other.ends_with("Exception") || other.ends_with("Error")),
         None => class == "java/io/Serializable" || class == "java/io/Closeable" || shows_only(class.as_bytes()),
     }
+}
+
+/// Collections that keep what they are given and never look into it.
+pub fn only_keeps(class: &[u8]) -> bool {
+    let Some(name) = class.strip_prefix(b"java/util/") else {
+        return false;
+    };
+    let helper = matches!(name, b"Arrays" | b"Collections" | b"Random" | b"Objects");
+    !helper && !name.starts_with(b"function/") && is_tame(class, b"add(")
+}
+
+/// Classes that never call methods of what they hold, in methods that take no function.
+pub fn never_calls_back(class: &[u8], selector: &[u8]) -> bool {
+    let Some(name) = class.strip_prefix(b"java/util/") else {
+        return false;
+    };
+    let outer = name.split(|byte| *byte == b'$').next().unwrap_or_default();
+    let plain = matches!(
+        outer,
+        b"ArrayList" | b"ArrayDeque" | b"LinkedList" | b"Vector" | b"Stack" | b"BitSet" | b"Random"
+    );
+    let method = selector.split(|byte| *byte == b'(').next().unwrap_or_default();
+    plain && !matches!(method, b"toString" | b"equals" | b"hashCode" | b"finalize")
+}
+
+/// Methods of collections that put what they are given where it belongs, and do nothing with it.
+pub fn stores(selector: &[u8]) -> bool {
+    let method = selector.split(|byte| *byte == b'(').next().unwrap_or_default();
+    matches!(
+        method,
+        b"add" | b"addFirst" | b"addLast" | b"offer" | b"offerFirst" | b"offerLast" | b"push" | b"set" | b"addElement"
+    )
 }
 
 /// Classes that look at what they are given (as text) and keep nothing.

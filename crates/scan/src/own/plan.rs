@@ -35,6 +35,9 @@ pub struct Plan {
     pub paths: Vec<String>,
     /// The figures.
     pub summary: Summary,
+    /// Collections of the JDK that need no recording, `java.util.ArrayList`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plain: Vec<String>,
     /// The fields.
     #[serde(default, rename = "field")]
     pub fields: Vec<PlanField>,
@@ -57,6 +60,18 @@ pub struct Summary {
     pub discovered: usize,
     /// Of these, fields whose owner was proven.
     pub discovered_and_proven: usize,
+    /// Fields whose owner the program states.
+    #[serde(default)]
+    pub given: usize,
+    /// Of these, fields of which that was proven.
+    #[serde(default)]
+    pub given_and_proven: usize,
+    /// Parameters and results that are objects.
+    #[serde(default)]
+    pub values: usize,
+    /// Of these, those with an owner.
+    #[serde(default)]
+    pub values_owned: usize,
     /// Methods with code.
     pub methods: usize,
     /// Methods with an access that is not proven free of races.
@@ -67,6 +82,22 @@ pub struct Summary {
     pub accesses: usize,
     /// Accesses left out.
     pub accesses_left_out: usize,
+    /// How closely objects were told apart.
+    #[serde(default)]
+    pub precision: Precision,
+}
+
+/// How closely objects were told apart: large programs are looked at less closely, and less is proven of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// By where each is made.
+    #[default]
+    Sites,
+    /// By their class and the class that makes them.
+    Classes,
+    /// The same, and not at all once static fields or code outside lead to them.
+    Coarse,
 }
 
 /// A field in a plan.
@@ -80,6 +111,9 @@ pub struct PlanField {
     /// The owner that the recorded runs suggest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discovered: Option<String>,
+    /// The owner that the program itself states (`@GuardedBy`, `@Immutable`, `@ThreadSafe`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
     /// Whether every access is left out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub left_out: bool,
@@ -116,6 +150,12 @@ pub struct PlanMethod {
     /// The locks that every caller holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
+    /// The owners of its parameters, `this` aside, if any is an object: `-` for what is none, `?` where nothing is proven.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<String>,
+    /// The owner of what it returns, if that is an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<String>,
     /// Positions that access objects of the thread itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub local: Vec<u16>,
@@ -205,6 +245,11 @@ impl Plan {
     /// recorded, and objects that never change after them must be too.
     pub fn digest(&self, mode: Mode, strict: bool) -> String {
         let mut out = String::from("ravel-focus 1\n");
+        if mode == Mode::Combined && !strict {
+            for class in &self.plain {
+                let _ = writeln!(out, "plain\t{}", class.replace('.', "/"));
+            }
+        }
         for class in &self.classes {
             let _ = writeln!(out, "class\t{}\t{}", class.name.replace('.', "/"), class.hash);
             for method in &class.methods {

@@ -1,60 +1,38 @@
 //! Which objects each reference may mean: a points-to analysis by allocation site, with calls resolved as receivers become
-//! known (Andersen's inclusion constraints, one node per value, no contexts).
+//! known (Andersen's inclusion constraints, one node per value, no contexts). [`graph`](super::graph) solves the constraints,
+//! [`calls`](super::calls) makes those of calls.
 //!
-//! Code outside the world (the JDK, missing classes, native and reflective calls) is one node, [`OUTSIDE`]: what is given to
+//! Code outside the world (the JDK, missing classes, native and reflective calls) is one node, [`OUT`]: what is given to
 //! it may come back from it, and it may call every method of what it was given that it can know of. The collections and other
 //! *tame* classes of the JDK are followed more closely: an object of theirs holds what it was given and gives back what it
 //! holds. Whatever is in doubt goes outside; a call whose receiver nobody knows passes its arguments outside; a method that
-//! nobody is seen to call is called from outside.
+//! nobody is seen to call is called from outside. A parameter, field, result or cast of a class lets only objects of that class
+//! through, as the JVM's verifier does (which does not look at interfaces, so neither are they looked at here, but in casts).
+//!
+//! **Bounds.** With more than [`MAX_SITES`] allocations, objects of one class that one class makes are one. With more work than
+//! [`MAX_WORK`] the analysis starts again *coarsely*: one object, the stranger, stands for all that static fields and code
+//! outside lead to, whose fields are not told apart, and calls on it may run whatever the class allows. Both are said in the plan.
 
-use ravel_classfile::{access, op};
+use ravel_classfile::access;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flow::{FIRST, FlowNode, Made, NONE, OUTSIDE, RETURN, holds, is_inert};
-use super::outside::{is_tame, may_be_called, shows_only};
+use super::bits::Bits;
+use super::flow::{FIRST, FlowNode, Made, NONE, OUTSIDE, RETURN};
+use super::graph::{Graph, OUT};
+use super::objects::{Element, Object, ObjectIx, ObjectKind, Objects, STRANGER, Type};
 use super::world::{ClassIx, FieldIx, MethodIx, World};
-use crate::symbols::{Sym, parameters, result};
-
-/// An abstract object, by its place in [`Points::objects`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ObjectIx(pub u32);
-
-/// The object that stands for all that code outside has made.
-pub const STRANGER: ObjectIx = ObjectIx(0);
-
-/// What an abstract object is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ObjectKind {
-    /// Made outside.
-    Stranger,
-    /// Of a class of the world.
-    Own(ClassIx),
-    /// Of another class.
-    Foreign(Sym),
-    /// An array.
-    Array,
-    /// A lambda of a method.
-    Lambda(MethodIx, u32),
-}
-
-/// An abstract object.
-#[derive(Clone, Copy, Debug)]
-pub struct Object {
-    /// What it is.
-    pub kind: ObjectKind,
-    /// Where it is made.
-    pub site: Option<(MethodIx, u16)>,
-}
+use crate::symbols::{Sym, field_descriptor, parameters, result};
 
 /// A part of an object: a field, or whatever an array or a collection holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Part {
+pub(super) enum Part {
     Field(FieldIx),
     Content,
 }
 
+/// What is done with each object that comes to a node.
 #[derive(Clone, Copy, Debug)]
-enum Rule {
+pub(super) enum Rule {
     /// What the part of each object holds goes to the node.
     Load(Part, u32),
     /// The node goes to the part of each object.
@@ -69,72 +47,16 @@ enum Rule {
 
 /// A call as the solver sees it.
 #[derive(Clone, Debug)]
-struct CallSite {
-    method: MethodIx,
-    call: u32,
-    class: Sym,
-    selector: Sym,
-    opcode: u8,
-    args: Vec<u32>,
-    result: u32,
+pub(super) struct CallSite {
+    pub method: MethodIx,
+    pub call: u32,
+    pub class: Sym,
+    pub selector: Sym,
+    pub opcode: u8,
+    pub args: std::rc::Rc<[u32]>,
+    pub result: u32,
     /// Stands for what the JDK makes in a tame call.
-    helper: Option<ObjectIx>,
-}
-
-/// A set of small numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bits(Vec<u64>);
-
-impl Bits {
-    /// Adds a number; says whether it is new.
-    pub fn insert(&mut self, at: u32) -> bool {
-        let (word, bit) = (at as usize / 64, 1 << (at % 64));
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        let new = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        new
-    }
-
-    /// Whether a number is in it.
-    pub fn contains(&self, at: u32) -> bool {
-        self.0
-            .get(at as usize / 64)
-            .is_some_and(|word| word & (1 << (at % 64)) != 0)
-    }
-
-    /// Whether nothing is in it.
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
-    }
-
-    /// Adds all of another; gives those that are new.
-    fn add(&mut self, other: &Bits) -> Bits {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        let mut new = Bits(vec![0; other.0.len()]);
-        for (at, word) in other.0.iter().enumerate() {
-            new.0[at] = word & !self.0[at];
-            self.0[at] |= word;
-        }
-        new
-    }
-
-    /// The numbers in it, rising.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().enumerate().flat_map(|(at, word)| {
-            let mut word = *word;
-            std::iter::from_fn(move || {
-                (word != 0).then(|| {
-                    let bit = word.trailing_zeros();
-                    word &= word - 1;
-                    at as u32 * 64 + bit
-                })
-            })
-        })
-    }
+    pub helper: Option<ObjectIx>,
 }
 
 /// Who calls whom.
@@ -148,130 +70,199 @@ pub enum Caller {
 
 /// What every reference may mean.
 pub struct Points<'w> {
-    world: &'w World,
-    /// The objects; the first is the stranger.
-    pub objects: Vec<Object>,
-    sets: Vec<Bits>,
-    next: Vec<Vec<u32>>,
-    rules: Vec<Vec<Rule>>,
-    edges: FxHashSet<(u32, u32)>,
+    pub(super) world: &'w World,
+    pub(super) graph: Graph<'w, Rule>,
     parts: FxHashMap<(ObjectIx, Part), u32>,
+    parts_of: FxHashMap<ObjectIx, Vec<u32>>,
+    /// Objects whose parts code outside knows, if the analysis is coarse.
+    opened: FxHashSet<ObjectIx>,
     statics: FxHashMap<FieldIx, u32>,
     /// The first node of each method.
     bases: Vec<u32>,
-    sites: Vec<CallSite>,
-    pending: Vec<(u32, Bits)>,
+    pub(super) sites: Vec<CallSite>,
     /// The callers of each method.
     pub callers: FxHashMap<MethodIx, FxHashSet<Caller>>,
     /// What each call may run.
     pub callees: FxHashMap<(MethodIx, u32), FxHashSet<MethodIx>>,
     /// Calls that may also run code outside.
     pub calls_outside: FxHashSet<(MethodIx, u32)>,
-    by_class: Option<FxHashMap<Key, ObjectIx>>,
-    known: FxHashSet<(u32, u32)>,
-    constructed: FxHashMap<(MethodIx, u32), ObjectIx>,
+    by_class: Option<FxHashMap<(ObjectKind, Option<ClassIx>), ObjectIx>>,
+    made: FxHashMap<(MethodIx, u16), Vec<ObjectIx>>,
+    pub(super) known: FxHashSet<(u32, u32)>,
+    pub(super) constructed: FxHashMap<(MethodIx, u32), ObjectIx>,
     /// Methods that code outside may call with all that it knows.
-    entered: FxHashSet<MethodIx>,
-    /// Everything above each class, by name, and what of it is outside.
-    above: Vec<(FxHashSet<Sym>, Vec<Sym>)>,
+    pub(super) entered: FxHashSet<MethodIx>,
+    pub(super) resolved: FxHashMap<(Sym, Sym), Option<MethodIx>>,
+    pub(super) strangers: FxHashMap<(Sym, Sym), std::rc::Rc<[MethodIx]>>,
+    pub(super) callbacks: FxHashMap<ClassIx, std::rc::Rc<[MethodIx]>>,
+    pub(super) held: FxHashSet<(ObjectIx, u32)>,
+    pub(super) tame: FxHashMap<(Sym, Sym), bool>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Key {
-    Class(Sym),
-    Array,
-}
+/// With more allocations than this, objects of one class made by one class are one.
+pub const MAX_SITES: usize = 6000;
 
-/// The node of [`OUTSIDE`] of all methods.
-const OUT: u32 = 0;
-
-/// With more allocations than this, objects of one class are one.
-const MAX_SITES: usize = 6000;
+/// With more work than this (words of sets and rules applied, some seconds) the analysis is coarse.
+pub const MAX_WORK: u64 = 400_000_000;
 
 impl<'w> Points<'w> {
     /// Solves a world.
     pub fn new(world: &'w World) -> Points<'w> {
-        let mut points = Points {
+        Points::within(world, MAX_WORK)
+    }
+
+    /// Solves a world, coarsely if the work is more than a bound.
+    pub fn within(world: &'w World, bound: u64) -> Points<'w> {
+        Points::solved(world, false, bound)
+            .or_else(|| Points::solved(world, true, u64::MAX))
+            .unwrap_or_else(|| Points::unsolved(world, true))
+    }
+
+    fn unsolved(world: &'w World, coarse: bool) -> Points<'w> {
+        Points {
             world,
-            objects: vec![Object {
-                kind: ObjectKind::Stranger,
-                site: None,
-            }],
-            sets: vec![Bits::default()],
-            next: vec![Vec::new()],
-            rules: vec![vec![Rule::Outside]],
-            edges: FxHashSet::default(),
+            graph: Graph::new(world, coarse),
             parts: FxHashMap::default(),
+            parts_of: FxHashMap::default(),
+            opened: FxHashSet::default(),
             statics: FxHashMap::default(),
             bases: Vec::new(),
             sites: Vec::new(),
-            pending: Vec::new(),
             callers: FxHashMap::default(),
             callees: FxHashMap::default(),
             calls_outside: FxHashSet::default(),
             by_class: None,
+            made: FxHashMap::default(),
             known: FxHashSet::default(),
             constructed: FxHashMap::default(),
             entered: FxHashSet::default(),
-            above: world
-                .classes
-                .iter()
-                .map(|class| {
-                    let ancestors = world.ancestors(class.name);
-                    let names = ancestors.into_iter().map(|class| world.class(class).name).collect();
-                    (names, world.outside_parents(class.name))
-                })
-                .collect(),
-        };
-        let sites: usize = world
-            .methods
-            .iter()
-            .filter_map(|method| method.flow.as_ref())
-            .map(|flow| flow.allocations.len())
-            .sum();
+            resolved: FxHashMap::default(),
+            strangers: FxHashMap::default(),
+            callbacks: FxHashMap::default(),
+            held: FxHashSet::default(),
+            tame: FxHashMap::default(),
+        }
+    }
+
+    fn solved(world: &'w World, coarse: bool, bound: u64) -> Option<Points<'w>> {
+        let mut points = Points::unsolved(world, coarse);
+        let flows = world.methods.iter().filter_map(|method| method.flow.as_ref());
+        let sites: usize = flows.map(|flow| flow.allocations.len()).sum();
         if sites > MAX_SITES {
             points.by_class = Some(FxHashMap::default());
         }
         points.set_up();
-        points.solve();
+        points.solve(bound)?;
         while points.close() {
-            points.solve();
+            points.solve(bound)?;
         }
-        points
+        Some(points)
+    }
+
+    /// Whether objects of one class are not told apart by where they are made.
+    pub fn is_by_class(&self) -> bool {
+        self.by_class.is_some()
+    }
+
+    /// Whether one object stands for all that code outside has seen.
+    pub fn is_coarse(&self) -> bool {
+        self.graph.coarse
+    }
+
+    /// The objects.
+    pub fn objects(&self) -> &Objects {
+        &self.graph.objects
+    }
+
+    /// What an object is.
+    pub fn kind(&self, object: ObjectIx) -> ObjectKind {
+        self.graph.objects.kind(object)
     }
 
     fn set_up(&mut self) {
-        self.put(STRANGER, OUT);
+        self.graph.rule(OUT, Rule::Outside);
+        self.graph.put(STRANGER, OUT);
         for method in self.world.method_ids() {
-            self.bases.push(self.sets.len() as u32);
             let found = self.world.method(method);
             let count = found
                 .flow
                 .as_ref()
                 .map_or_else(|| FIRST + self.parameter_count(method), |flow| flow.nodes);
-            for _ in 0..count {
-                self.new_node();
+            let base = self.graph.add_node();
+            self.bases.push(base);
+            for _ in 1..count {
+                self.graph.add_node();
             }
+            self.narrow(method);
         }
         for method in self.world.method_ids() {
             self.method(method);
         }
     }
 
-    fn parameter_count(&self, method: MethodIx) -> u32 {
+    /// Parameters, results and casts take objects of their types only.
+    fn narrow(&mut self, method: MethodIx) {
+        let world = self.world;
+        let found = world.method(method);
+        let selector = world.symbols.bytes(found.selector);
+        let mut index = 0;
+        if found.access & access::STATIC == 0 {
+            let this = self.parameter(method, 0);
+            self.graph.narrow(this, Type::Of(world.class(found.class).name));
+            index = 1;
+        }
+        for (at, descriptor) in parameters(selector).enumerate() {
+            if let Some(wanted) = self.declared(descriptor) {
+                let node = self.parameter(method, at + index);
+                self.graph.narrow(node, wanted);
+            }
+        }
+        if let Some(wanted) = self.declared(result(selector)) {
+            let node = self.node(method, RETURN);
+            self.graph.narrow(node, wanted);
+        }
+        let Some(flow) = &found.flow else { return };
+        for (node, descriptor) in &flow.casts {
+            let text = world.symbols.bytes(*descriptor);
+            let wanted = match text.strip_prefix(b"[") {
+                Some(element) => Some(Type::Array(Element::of(element))),
+                None => world.by_name.contains_key(descriptor).then_some(Type::Of(*descriptor)),
+            };
+            if let Some(wanted) = wanted {
+                let node = self.node(method, *node);
+                self.graph.narrow(node, wanted);
+            }
+        }
+        for call in &flow.calls {
+            if call.result != NONE
+                && let Some(wanted) = self.declared(result(world.symbols.bytes(call.selector)))
+            {
+                let node = self.node(method, call.result);
+                self.graph.narrow(node, wanted);
+            }
+        }
+    }
+
+    /// What the verifier sees to of values with a descriptor: classes of the world and arrays.
+    fn declared(&self, descriptor: &[u8]) -> Option<Type> {
+        if let Some(element) = descriptor.strip_prefix(b"[") {
+            return Some(Type::Array(Element::of(element)));
+        }
+        let name = self
+            .world
+            .symbols
+            .find(descriptor.strip_prefix(b"L")?.strip_suffix(b";")?)?;
+        let class = self.world.class(*self.world.by_name.get(&name)?);
+        (class.access & access::INTERFACE == 0).then_some(Type::Of(name))
+    }
+
+    pub(super) fn parameter_count(&self, method: MethodIx) -> u32 {
         let found = self.world.method(method);
         let receiver = u32::from(found.access & access::STATIC == 0);
         receiver + parameters(self.world.symbols.bytes(found.selector)).count() as u32
     }
 
-    fn new_node(&mut self) -> u32 {
-        self.sets.push(Bits::default());
-        self.next.push(Vec::new());
-        self.rules.push(Vec::new());
-        self.sets.len() as u32 - 1
-    }
-
-    fn node(&self, method: MethodIx, node: FlowNode) -> u32 {
+    pub(super) fn node(&self, method: MethodIx, node: FlowNode) -> u32 {
         match node {
             OUTSIDE => OUT,
             _ => self.bases[method.0 as usize] + node,
@@ -279,119 +270,142 @@ impl<'w> Points<'w> {
     }
 
     /// The node of a method's parameter, `this` included.
-    fn parameter(&self, method: MethodIx, index: usize) -> u32 {
+    pub(super) fn parameter(&self, method: MethodIx, index: usize) -> u32 {
         self.node(method, FIRST + index as u32)
     }
 
     /// What a reference of a method may mean.
     pub fn of(&self, method: MethodIx, node: FlowNode) -> &Bits {
-        &self.sets[self.node(method, node) as usize]
+        self.graph.set(self.node(method, node))
     }
 
     /// The objects that code outside knows.
     pub fn outside(&self) -> &Bits {
-        &self.sets[OUT as usize]
+        self.graph.set(OUT)
+    }
+
+    /// The objects that can be of a class.
+    pub fn of_class(&self, class: Sym) -> Bits {
+        self.graph.objects.known(self.world, Type::Of(class))
+    }
+
+    /// The arrays with such elements.
+    pub fn arrays(&self, element: Element) -> Bits {
+        self.graph.objects.known(self.world, Type::Array(element))
+    }
+
+    /// The objects made at a position.
+    pub fn made_at(&self, method: MethodIx, pc: u16) -> &[ObjectIx] {
+        self.made.get(&(method, pc)).map_or(&[], Vec::as_slice)
     }
 
     /// The objects that static fields hold.
     pub fn in_statics(&self) -> impl Iterator<Item = &Bits> {
-        self.statics.values().map(|node| &self.sets[*node as usize])
+        self.statics.values().map(|node| self.graph.set(*node))
     }
 
     /// What the parts of each object hold.
     pub fn held_by(&self) -> impl Iterator<Item = (ObjectIx, &Bits)> {
         self.parts
             .iter()
-            .map(|((object, _), node)| (*object, &self.sets[*node as usize]))
+            .map(|((object, _), node)| (*object, self.graph.set(*node)))
     }
 
-    fn put(&mut self, object: ObjectIx, node: u32) {
-        if self.sets[node as usize].insert(object.0) {
-            let mut new = Bits::default();
-            new.insert(object.0);
-            self.pending.push((node, new));
+    pub(super) fn rule(&mut self, node: u32, rule: Rule) {
+        let known = self.graph.rule(node, rule);
+        if self.graph.coarse && self.graph.find(node) == OUT && !matches!(rule, Rule::Held(_) | Rule::Outside) {
+            return self.apply_all(rule, &[STRANGER.0].into_iter().collect());
         }
+        self.apply_all(rule, &known);
     }
 
-    fn edge(&mut self, from: u32, to: u32) {
-        if from == to || !self.edges.insert((from, to)) {
-            return;
+    fn solve(&mut self, bound: u64) -> Option<()> {
+        let stranger: Bits = [STRANGER.0].into_iter().collect();
+        while let Some((node, new, rules)) = self.graph.step() {
+            // What code outside has seen is met as the stranger, if the analysis is coarse; only who holds it sees it itself.
+            let met = match node == OUT && self.graph.coarse {
+                true => new.and(&stranger),
+                false => new.clone(),
+            };
+            for rule in rules {
+                match rule {
+                    Rule::Held(_) | Rule::Outside => self.apply_all(rule, &new),
+                    _ if met.is_empty() => {}
+                    _ => self.apply_all(rule, &met),
+                }
+            }
+            if self.graph.work > bound {
+                return None;
+            }
         }
-        self.next[from as usize].push(to);
-        let new = {
-            let set = std::mem::take(&mut self.sets[from as usize]);
-            let new = self.sets[to as usize].add(&set);
-            self.sets[from as usize] = set;
-            new
+        Some(())
+    }
+
+    /// Applies a rule to those of the objects that a value can be where it stands.
+    fn apply_all(&mut self, rule: Rule, objects: &Bits) {
+        let world = self.world;
+        let wanted = match rule {
+            Rule::Load(Part::Field(field), _) | Rule::Store(Part::Field(field), _) => {
+                Some(Type::Of(world.class(world.field(field).class).name))
+            }
+            Rule::Load(Part::Content, _) | Rule::Store(Part::Content, _) => Some(Type::Array(Element::REFERENCE)),
+            Rule::Receiver(at) => Some(Type::Of(self.sites[at as usize].class)),
+            Rule::Held(_) | Rule::Outside => None,
         };
-        if !new.is_empty() {
-            self.pending.push((to, new));
-        }
-    }
-
-    fn rule(&mut self, node: u32, rule: Rule) {
-        self.rules[node as usize].push(rule);
-        let known: Vec<u32> = self.sets[node as usize].iter().collect();
-        for object in known {
+        let meant: Vec<u32> = match wanted {
+            Some(wanted) => objects.and(self.graph.objects.of(world, wanted)).iter().collect(),
+            None => objects.iter().collect(),
+        };
+        self.graph.work += objects.words() + 32 * meant.len() as u64;
+        for object in meant {
             self.apply(rule, ObjectIx(object));
         }
     }
 
-    fn solve(&mut self) {
-        while let Some((node, new)) = self.pending.pop() {
-            for at in 0..self.next[node as usize].len() {
-                let to = self.next[node as usize][at];
-                let more = self.sets[to as usize].add(&new);
-                if !more.is_empty() {
-                    self.pending.push((to, more));
-                }
-            }
-            for at in 0..self.rules[node as usize].len() {
-                let rule = self.rules[node as usize][at];
-                for object in new.iter().collect::<Vec<_>>() {
-                    self.apply(rule, ObjectIx(object));
-                }
-            }
-        }
-    }
-
-    fn part(&mut self, object: ObjectIx, part: Part) -> u32 {
-        if object == STRANGER {
+    pub(super) fn part(&mut self, object: ObjectIx, part: Part) -> u32 {
+        if object == STRANGER || self.opened.contains(&object) {
             return OUT;
         }
         if let Some(node) = self.parts.get(&(object, part)) {
             return *node;
         }
-        let node = self.new_node();
+        let node = self.graph.add_node();
+        if let Part::Field(field) = part
+            && let Some(wanted) = self.declared(field_descriptor(
+                self.world.symbols.bytes(self.world.field(field).member),
+            ))
+        {
+            self.graph.narrow(node, wanted);
+        }
         self.parts.insert((object, part), node);
+        self.parts_of.entry(object).or_default().push(node);
         node
     }
 
     fn static_node(&mut self, field: FieldIx) -> u32 {
+        if self.graph.coarse {
+            return OUT;
+        }
         if let Some(node) = self.statics.get(&field) {
             return *node;
         }
-        let node = self.new_node();
+        let node = self.graph.add_node();
         self.statics.insert(field, node);
         node
     }
 
-    fn object(&mut self, kind: ObjectKind, site: Option<(MethodIx, u16)>) -> ObjectIx {
-        let key = match kind {
-            ObjectKind::Own(class) => Some(Key::Class(self.world.class(class).name)),
-            ObjectKind::Foreign(name) => Some(Key::Class(name)),
-            ObjectKind::Array => Some(Key::Array),
-            _ => None,
-        };
-        let next = ObjectIx(self.objects.len() as u32);
-        if let (Some(by_class), Some(key)) = (&mut self.by_class, key) {
-            let known = *by_class.entry(key).or_insert(next);
+    pub(super) fn object(&mut self, kind: ObjectKind, site: Option<(MethodIx, u16)>) -> ObjectIx {
+        let maker = site.map(|(method, _)| self.world.method(method).class);
+        let next = ObjectIx(self.graph.objects.all().len() as u32);
+        if let Some(by_class) = &mut self.by_class
+            && !matches!(kind, ObjectKind::Lambda(..))
+        {
+            let known = *by_class.entry((kind, maker)).or_insert(next);
             if known != next {
                 return known;
             }
         }
-        self.objects.push(Object { kind, site });
-        next
+        self.graph.objects.push(Object { kind, site })
     }
 
     fn method(&mut self, method: MethodIx) {
@@ -401,16 +415,16 @@ impl<'w> Points<'w> {
             if found.access & access::NATIVE != 0 {
                 for index in 0..self.parameter_count(method) {
                     let node = self.parameter(method, index as usize);
-                    self.edge(node, OUT);
+                    self.graph.edge(node, OUT);
                 }
                 let returned = self.node(method, RETURN);
-                self.edge(OUT, returned);
+                self.graph.edge(OUT, returned);
             }
             return;
         };
         for (from, to) in &flow.edges {
             let (from, to) = (self.node(method, *from), self.node(method, *to));
-            self.edge(from, to);
+            self.graph.edge(from, to);
         }
         for made in &flow.allocations {
             let node = self.node(method, made.node);
@@ -419,14 +433,22 @@ impl<'w> Points<'w> {
                     Some(class) => ObjectKind::Own(*class),
                     None => ObjectKind::Foreign(name),
                 },
-                Made::Array | Made::DeepArray => ObjectKind::Array,
+                Made::Array(element) => ObjectKind::Array(element),
+                Made::DeepArray(..) => ObjectKind::Array(Element::REFERENCE),
                 Made::Lambda(at) => ObjectKind::Lambda(method, at),
             };
-            let object = self.object(kind, Some((method, made.pc)));
-            self.put(object, node);
-            if made.made == Made::DeepArray {
+            let site = (method, made.pc);
+            let object = self.object(kind, Some(site));
+            self.made.entry(site).or_default().push(object);
+            self.graph.put(object, node);
+            if let Made::DeepArray(element, dimensions) = made.made {
                 let content = self.part(object, Part::Content);
-                self.put(object, content);
+                let inner = self.object(ObjectKind::Array(element), Some(site));
+                self.made.entry(site).or_default().push(inner);
+                self.graph.put(inner, content);
+                if dimensions > 2 {
+                    self.graph.put(object, content);
+                }
             }
         }
         for access in &flow.accesses {
@@ -436,8 +458,8 @@ impl<'w> Points<'w> {
                 Some(field) if access.is_static => {
                     let node = self.static_node(field);
                     match access.write {
-                        true if has_value => self.edge(value, node),
-                        false if has_value => self.edge(node, value),
+                        true if has_value => self.graph.edge(value, node),
+                        false if has_value => self.graph.edge(node, value),
                         _ => {}
                     }
                 }
@@ -455,11 +477,11 @@ impl<'w> Points<'w> {
             }
         }
         if !flow.shown.is_empty() {
-            let content = self.new_node();
-            self.rules[content as usize].push(Rule::Held(content));
+            let content = self.graph.add_node();
+            self.graph.rule(content, Rule::Held(content));
             for node in &flow.shown {
                 let node = self.node(method, *node);
-                self.edge(node, content);
+                self.graph.edge(node, content);
             }
         }
         for (number, call) in flow.calls.iter().enumerate() {
@@ -469,8 +491,8 @@ impl<'w> Points<'w> {
                 class: call.class,
                 selector: call.selector,
                 opcode: call.opcode,
-                args: call.args.iter().map(|(node, _)| self.optional(method, *node)).collect(),
-                result: self.optional(method, call.result),
+                args: call.args.iter().map(|(node, _)| self.node(method, *node)).collect(),
+                result: self.node(method, call.result),
                 helper: None,
             };
             let at = self.sites.len() as u32;
@@ -479,487 +501,43 @@ impl<'w> Points<'w> {
         }
     }
 
-    /// A node, or the method's empty one.
-    fn optional(&self, method: MethodIx, node: FlowNode) -> u32 {
-        self.node(method, node)
-    }
-
-    fn is_nothing(&self, site: &CallSite, node: u32) -> bool {
+    pub(super) fn is_nothing(&self, site: &CallSite, node: u32) -> bool {
         node == self.bases[site.method.0 as usize] + NONE
     }
 
     /// Code outside the world gets the arguments and may answer with whatever it has seen.
-    fn open(&mut self, site: &CallSite) {
-        for arg in &site.args {
+    pub(super) fn open(&mut self, site: &CallSite) {
+        for arg in site.args.iter() {
             if !self.is_nothing(site, *arg) {
-                self.edge(*arg, OUT);
+                self.graph.edge(*arg, OUT);
             }
         }
         if !self.is_nothing(site, site.result) {
-            self.edge(OUT, site.result);
+            self.graph.edge(OUT, site.result);
         }
-    }
-
-    /// Binds what can be bound without knowing the receiver.
-    fn call(&mut self, at: u32) {
-        let site = self.sites[at as usize].clone();
-        match site.opcode {
-            op::INVOKESTATIC => match self.world.resolve_method(site.class, site.selector) {
-                Some(callee) => self.bind(at, callee, 0),
-                None => self.foreign(at, None),
-            },
-            op::INVOKESPECIAL => match self.world.resolve_method(site.class, site.selector) {
-                Some(callee) => {
-                    let this = self.parameter(callee, 0);
-                    self.edge(site.args[0], this);
-                    self.bind(at, callee, 1);
-                }
-                None => {
-                    let name = self.world.symbols.bytes(site.selector);
-                    if self.world.symbols.bytes(site.class) == b"java/lang/Object" && name.starts_with(b"<init>") {
-                        return;
-                    }
-                    self.rule(site.args[0], Rule::Receiver(at));
-                }
-            },
-            _ => {
-                if is_inert(self.world.symbols.bytes(site.class)) || self.is_nothing(&site, site.args[0]) {
-                    self.foreign(at, None);
-                } else {
-                    self.rule(site.args[0], Rule::Receiver(at));
-                }
-            }
-        }
-    }
-
-    fn note(&mut self, site: &CallSite, callee: MethodIx) {
-        self.callers
-            .entry(callee)
-            .or_default()
-            .insert(Caller::Site(site.method, site.call));
-        self.callees.entry((site.method, site.call)).or_default().insert(callee);
-    }
-
-    /// Passes arguments from the `skip`th on, and takes the result.
-    fn bind(&mut self, at: u32, callee: MethodIx, skip: usize) {
-        if !self.known.insert((at, callee.0)) {
-            return;
-        }
-        let site = self.sites[at as usize].clone();
-        self.note(&site, callee);
-        for (index, arg) in site.args.iter().enumerate().skip(skip) {
-            if !self.is_nothing(&site, *arg) {
-                let parameter = self.parameter(callee, index);
-                self.edge(*arg, parameter);
-            }
-        }
-        if !self.is_nothing(&site, site.result) {
-            let returned = self.node(callee, RETURN);
-            self.edge(returned, site.result);
-        }
-    }
-
-    /// A call of code that is not of the world, on an object or on none.
-    fn foreign(&mut self, at: u32, receiver: Option<ObjectIx>) {
-        let site = self.sites[at as usize].clone();
-        self.calls_outside.insert((site.method, site.call));
-        let symbols = &self.world.symbols;
-        let (class, selector) = (symbols.bytes(site.class), symbols.bytes(site.selector));
-        let tame = match receiver.map(|object| self.objects[object.0 as usize].kind) {
-            Some(ObjectKind::Foreign(name)) => is_tame(symbols.bytes(name), selector),
-            Some(ObjectKind::Own(own)) => {
-                let parents = &self.above[own.0 as usize].1;
-                let object = is_tame(b"java/lang/Object", selector);
-                (object || !parents.is_empty())
-                    && parents.iter().all(|parent| is_tame(symbols.bytes(*parent), selector))
-            }
-            Some(ObjectKind::Array) => true,
-            Some(ObjectKind::Lambda(..)) => is_tame(class, selector),
-            Some(ObjectKind::Stranger) => shows_only(class),
-            None => is_tame(class, selector) || is_inert(class),
-        };
-        if !tame {
-            self.open(&site);
-            return;
-        }
-        let object = match receiver {
-            Some(object) if object != STRANGER => object,
-            _ => self.helper(at),
-        };
-        let content = self.part(object, Part::Content);
-        if self.known.insert((u32::MAX, content)) {
-            self.rule(content, Rule::Held(content));
-        }
-        let skip = usize::from(receiver.is_some());
-        for arg in site
-            .args
-            .iter()
-            .skip(skip)
-            .filter(|arg| !self.is_nothing(&site, **arg))
-            .copied()
-            .collect::<Vec<_>>()
-        {
-            self.edge(arg, content);
-        }
-        if !self.is_nothing(&site, site.result) {
-            self.put(object, site.result);
-            self.edge(content, site.result);
-            if receiver == Some(STRANGER) {
-                self.edge(OUT, site.result);
-            }
-        }
-    }
-
-    fn helper(&mut self, at: u32) -> ObjectIx {
-        if let Some(object) = self.sites[at as usize].helper {
-            return object;
-        }
-        let object = ObjectIx(self.objects.len() as u32);
-        self.objects.push(Object {
-            kind: ObjectKind::Foreign(self.sites[at as usize].class),
-            site: None,
-        });
-        self.sites[at as usize].helper = Some(object);
-        object
     }
 
     fn apply(&mut self, rule: Rule, object: ObjectIx) {
-        let kind = self.objects[object.0 as usize].kind;
+        let kind = self.kind(object);
         match rule {
             Rule::Load(part, to) => {
                 let from = self.part(object, part);
-                self.edge(from, to);
+                self.graph.edge(from, to);
             }
             Rule::Store(part, from) => {
                 let to = self.part(object, part);
-                self.edge(from, to);
+                self.graph.edge(from, to);
             }
             Rule::Receiver(at) => self.dispatch(at, object, kind),
             Rule::Held(content) => self.held(object, kind, content),
-            Rule::Outside => self.held(object, kind, OUT),
-        }
-    }
-
-    /// An object that tame or outside code has: its content is theirs, and its methods may be called with what they have.
-    fn held(&mut self, object: ObjectIx, kind: ObjectKind, content: u32) {
-        if object == STRANGER {
-            self.edge(OUT, content);
-            self.edge(content, OUT);
-            return;
-        }
-        match kind {
-            ObjectKind::Stranger => {}
-            ObjectKind::Foreign(_) | ObjectKind::Array => {
-                let own = self.part(object, Part::Content);
-                self.edge(own, content);
-                self.edge(content, own);
-            }
-            ObjectKind::Lambda(method, at) => self.call_lambda(object, method, at, Passed::From(content), content),
-            ObjectKind::Own(class) => {
-                let own = self.part(object, Part::Content);
-                self.edge(own, content);
-                self.edge(content, own);
-                self.call_back(object, class, content);
-            }
-        }
-    }
-
-    fn call_back(&mut self, object: ObjectIx, class: ClassIx, content: u32) {
-        let world = self.world;
-        let name = world.class(class).name;
-        let parents = self.above[class.0 as usize].1.clone();
-        let mut done = FxHashSet::default();
-        for ancestor in world.ancestors(name) {
-            let mut methods: Vec<_> = world.class(ancestor).methods.values().copied().collect();
-            methods.sort_unstable();
-            for method in methods {
-                let found = world.method(method);
-                if found.access & (access::STATIC | access::PRIVATE) != 0 || found.name.starts_with('<') {
-                    continue;
-                }
-                let wanted = parents
-                    .iter()
-                    .any(|parent| may_be_called(world.symbols.bytes(*parent), &found.name))
-                    || may_be_called(b"java/lang/Object", &found.name);
-                if wanted && done.insert(found.selector) {
-                    self.enter(method, Some(object), content);
-                }
-            }
-        }
-    }
-
-    /// Code outside calls a method with what it has.
-    fn enter(&mut self, method: MethodIx, object: Option<ObjectIx>, content: u32) {
-        self.callers.entry(method).or_default().insert(Caller::Outside);
-        let found = self.world.method(method);
-        let mut index = 0;
-        if found.access & access::STATIC == 0 {
-            let this = self.parameter(method, 0);
-            self.put(object.unwrap_or(STRANGER), this);
-            index = 1;
-        }
-        let selector = self.world.symbols.bytes(found.selector).to_vec();
-        for descriptor in parameters(&selector) {
-            if holds(descriptor) {
-                let parameter = self.parameter(method, index);
-                self.edge(content, parameter);
-            }
-            index += 1;
-        }
-        if holds(result(&selector)) {
-            let returned = self.node(method, RETURN);
-            self.edge(returned, content);
-        }
-    }
-
-    fn dispatch(&mut self, at: u32, object: ObjectIx, kind: ObjectKind) {
-        if !self.may_be(kind, self.sites[at as usize].class) {
-            return;
-        }
-        let site = self.sites[at as usize].clone();
-        if site.opcode == op::INVOKESPECIAL {
-            return self.foreign(at, Some(object));
-        }
-        match kind {
-            ObjectKind::Own(class) => match self.world.resolve_method(self.world.class(class).name, site.selector) {
-                Some(callee) => {
-                    let this = self.parameter(callee, 0);
-                    self.put(object, this);
-                    self.bind(at, callee, 1);
-                }
-                None => self.foreign(at, Some(object)),
-            },
-            ObjectKind::Foreign(_) | ObjectKind::Array => self.foreign(at, Some(object)),
-            ObjectKind::Lambda(method, lambda) => {
-                let flow = self.world.method(method).flow.as_ref();
-                let name = flow
-                    .and_then(|flow| flow.lambdas.get(lambda as usize))
-                    .map(|lambda| &lambda.name);
-                let selector = self.world.symbols.bytes(site.selector);
-                let wanted = name.is_some_and(|name| {
-                    selector
-                        .strip_prefix(&name[..])
-                        .is_some_and(|rest| rest.first() == Some(&b'('))
-                });
-                let default = self.world.resolve_method(site.class, site.selector);
-                match default.filter(|callee| self.world.method(*callee).flow.is_some()) {
-                    Some(callee) => {
-                        let this = self.parameter(callee, 0);
-                        self.put(object, this);
-                        self.bind(at, callee, 1);
-                    }
-                    None if wanted => self.call_lambda(object, method, lambda, Passed::Site(at), site.result),
-                    // A default method of an interface of the JDK may call the lambda.
-                    None => self.foreign(at, Some(object)),
-                }
-            }
-            ObjectKind::Stranger => {
-                self.foreign(at, Some(object));
-                for class in self.world.below(site.class) {
-                    if let Some(callee) = self.world.resolve_method(self.world.class(class).name, site.selector) {
-                        let this = self.parameter(callee, 0);
-                        self.put(STRANGER, this);
-                        self.bind(at, callee, 1);
+            Rule::Outside => {
+                if self.graph.coarse && object != STRANGER && self.opened.insert(object) {
+                    for part in self.parts_of.remove(&object).unwrap_or_default() {
+                        self.graph.unify(part, OUT);
                     }
                 }
+                self.held(object, kind, OUT);
             }
         }
     }
-
-    /// Whether an object can be of a class, as far as the world knows: a call on a value of that type never meets others.
-    pub fn may_be(&self, kind: ObjectKind, class: Sym) -> bool {
-        let own = self.world.by_name.contains_key(&class);
-        match kind {
-            ObjectKind::Own(found) => {
-                let (names, outside) = &self.above[found.0 as usize];
-                let object = self.world.symbols.bytes(class) == b"java/lang/Object";
-                names.contains(&class) || !own && (object || !outside.is_empty())
-            }
-            ObjectKind::Foreign(_) | ObjectKind::Array => !own,
-            ObjectKind::Stranger | ObjectKind::Lambda(..) => true,
-        }
-    }
-
-    fn call_lambda(&mut self, object: ObjectIx, method: MethodIx, at: u32, passed: Passed, result_node: u32) {
-        let key = match passed {
-            Passed::Site(site) => (site, object.0),
-            Passed::From(content) => (u32::MAX - 1 - content, object.0),
-        };
-        if !self.known.insert(key) {
-            return;
-        }
-        let world = self.world;
-        let Some(lambda) = world
-            .method(method)
-            .flow
-            .as_ref()
-            .and_then(|flow| flow.lambdas.get(at as usize))
-        else {
-            return;
-        };
-        let captured: Vec<u32> = lambda.captured.iter().map(|node| self.node(method, *node)).collect();
-        let mut values = captured;
-        let selector = world.symbols.bytes(lambda.selector).to_vec();
-        let receiver = usize::from(!matches!(lambda.kind, 6 | 8));
-        let wanted = parameters(&selector).count() + receiver;
-        match passed {
-            Passed::Site(site) => values.extend(self.sites[site as usize].args.iter().skip(1).copied()),
-            Passed::From(content) => values.resize(wanted, content),
-        }
-        let callee = world.resolve_method(lambda.class, lambda.selector);
-        let Some(callee) = callee else {
-            // A method reference to the JDK: what it is given may go anywhere.
-            for value in values {
-                self.edge(value, OUT);
-            }
-            self.edge(OUT, result_node);
-            return;
-        };
-        self.note_lambda(passed, callee);
-        if lambda.kind == 8 {
-            // A constructor: a new object, its own receiver.
-            let made = match self.constructed.get(&(method, at)) {
-                Some(made) => *made,
-                None => {
-                    let Some(class) = world.by_name.get(&lambda.class) else {
-                        return;
-                    };
-                    let made = self.object(ObjectKind::Own(*class), Some((method, u16::MAX)));
-                    self.constructed.insert((method, at), made);
-                    made
-                }
-            };
-            let this = self.parameter(callee, 0);
-            self.put(made, this);
-            for (index, value) in values.iter().enumerate() {
-                let parameter = self.parameter(callee, index + 1);
-                self.edge(*value, parameter);
-            }
-            self.put(made, result_node);
-            return;
-        }
-        let virtual_call = matches!(lambda.kind, 5 | 9);
-        if virtual_call {
-            // The receiver may be of any class below.
-            for class in world.below(lambda.class) {
-                if let Some(callee) = world.resolve_method(world.class(class).name, lambda.selector) {
-                    self.note_lambda(passed, callee);
-                    self.pass(callee, &values, result_node);
-                }
-            }
-        }
-        self.pass(callee, &values, result_node);
-    }
-
-    /// A lambda's method has other parameters than the call: it counts as called from outside.
-    fn note_lambda(&mut self, passed: Passed, callee: MethodIx) {
-        self.callers.entry(callee).or_default().insert(Caller::Outside);
-        if let Passed::Site(site) = passed {
-            let site = &self.sites[site as usize];
-            self.callees.entry((site.method, site.call)).or_default().insert(callee);
-        }
-    }
-
-    fn pass(&mut self, callee: MethodIx, values: &[u32], result_node: u32) {
-        for (index, value) in values.iter().enumerate().take(self.parameter_count(callee) as usize) {
-            let parameter = self.parameter(callee, index);
-            self.edge(*value, parameter);
-        }
-        let returned = self.node(callee, RETURN);
-        self.edge(returned, result_node);
-    }
-
-    /// What nobody is seen to call is called from outside, and a call on nobody known passes its arguments there. Says
-    /// whether anything is new. Methods whose names no call has come first: others may be reached from them.
-    fn close(&mut self) -> bool {
-        let world = self.world;
-        let mut changed = false;
-        let mut unseen = Vec::new();
-        for method in world.method_ids() {
-            let found = world.method(method);
-            if found.flow.is_none() || self.entered.contains(&method) {
-                continue;
-            }
-            if self.is_open(method) {
-                self.entered.insert(method);
-                self.enter(method, None, OUT);
-                changed = true;
-                continue;
-            }
-            let this = self.parameter(method, 0);
-            let lonely = found.access & access::STATIC == 0 && self.sets[this as usize].is_empty();
-            if found.name != "<clinit>" && (lonely || !self.callers.contains_key(&method)) {
-                unseen.push(method);
-            }
-        }
-        if changed {
-            return true;
-        }
-        let named: FxHashSet<Sym> = self.sites.iter().map(|site| site.selector).collect();
-        let lambdas = world.methods.iter().filter_map(|method| method.flow.as_ref());
-        let targets: FxHashSet<Sym> = lambdas
-            .flat_map(|flow| flow.lambdas.iter().map(|lambda| lambda.selector))
-            .collect();
-        let free = |method: &MethodIx| {
-            let selector = world.method(*method).selector;
-            !named.contains(&selector) && !targets.contains(&selector)
-        };
-        let open = |method: &MethodIx| world.method(*method).access & access::PRIVATE == 0;
-        let mut first: Vec<MethodIx> = unseen.iter().copied().filter(free).collect();
-        if first.is_empty() {
-            first = unseen.iter().copied().filter(open).collect();
-        }
-        if first.is_empty() {
-            first = unseen;
-        }
-        for method in first {
-            self.entered.insert(method);
-            self.enter(method, None, OUT);
-            changed = true;
-        }
-        if changed {
-            return true;
-        }
-        for at in 0..self.sites.len() {
-            let site = &self.sites[at];
-            let unknown = site.opcode != op::INVOKESTATIC
-                && site
-                    .args
-                    .first()
-                    .is_some_and(|receiver| self.sets[*receiver as usize].is_empty());
-            let resolved =
-                site.opcode == op::INVOKESPECIAL && world.resolve_method(site.class, site.selector).is_some();
-            if unknown && !resolved && self.known.insert((at as u32, u32::MAX)) {
-                let site = site.clone();
-                self.calls_outside.insert((site.method, site.call));
-                self.open(&site);
-                changed = true;
-            }
-        }
-        changed
-    }
-
-    /// Whether a framework or reflection may call a method.
-    fn is_open(&self, method: MethodIx) -> bool {
-        let world = self.world;
-        let found = world.method(method);
-        let class = world.class(found.class);
-        let missing = |parent: &Sym| {
-            let name = world.symbols.bytes(*parent);
-            !world.by_name.contains_key(parent) && !super::outside::is_jdk(name)
-        };
-        let named = || world.strings.contains(found.name.as_bytes());
-        let strange = class.super_class.iter().chain(&class.interfaces).any(missing);
-        found.name == "main"
-            || found.annotated
-            || (class.annotated || strange) && found.access & access::PRIVATE == 0
-            || world.lists_methods
-            || world.reflective_calls && named()
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Passed {
-    Site(u32),
-    From(u32),
 }

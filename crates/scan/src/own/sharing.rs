@@ -5,13 +5,17 @@
 //! whose class finalises it is the finaliser's as well.
 //!
 //! An object never changes if all its fields are written by its own constructors alone, on `this`, and no constructor on the
-//! way lets `this` go before the end. Nobody else can have it by then.
+//! way lets `this` go before the end, or before there is a second thread ([`early`](super::early)). Nobody else can have it by then.
+//! The same holds of an array whose elements are written by the method that made it before it lets it go.
 
 use ravel_classfile::access;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bits::Bits;
+use super::early::Early;
 use super::flow::Access;
-use super::points::{Bits, ObjectIx, ObjectKind, Points};
+use super::objects::{Element, ObjectIx, ObjectKind, STRANGER};
+use super::points::Points;
 use super::world::{ClassIx, FieldIx, MethodIx, World};
 use crate::expr::Node;
 
@@ -21,8 +25,15 @@ pub struct Sharing {
     shared: Bits,
     /// The objects that change after their construction.
     changing: Bits,
+    /// Classes whose objects never change, whoever made them.
+    steady: Vec<bool>,
+    /// For each class that fields are accessed of: its objects, and whether all that code outside knows never change.
+    classes: FxHashMap<ClassIx, (Bits, bool)>,
+    arrays: FxHashMap<Element, Bits>,
     /// Fields that handles, updaters or reflection may write.
     pub hidden_writes: FxHashSet<FieldIx>,
+    /// What comes before there is a second thread.
+    pub early: Early,
 }
 
 /// What an access may meet.
@@ -42,7 +53,11 @@ impl Sharing {
         let mut sharing = Sharing {
             shared: shared(world, points),
             changing: Bits::default(),
+            steady: Vec::new(),
+            classes: FxHashMap::default(),
+            arrays: FxHashMap::default(),
             hidden_writes: FxHashSet::default(),
+            early: Early::new(world, points),
         };
         if world.reflective_fields {
             for at in 0..world.fields.len() as u32 {
@@ -52,7 +67,20 @@ impl Sharing {
                 }
             }
         }
-        sharing.changing = changing(world, points, &sharing.hidden_writes);
+        for access in world.accesses() {
+            match access.field {
+                Some(field) => {
+                    let class = world.field(field).class;
+                    let of_class = || (points.of_class(world.class(class).name), false);
+                    sharing.classes.entry(class).or_insert_with(of_class);
+                }
+                None => {
+                    let of_kind = || points.arrays(access.element);
+                    sharing.arrays.entry(access.element).or_insert_with(of_kind);
+                }
+            }
+        }
+        sharing.look_for_changes(world, points);
         sharing
     }
 
@@ -61,33 +89,150 @@ impl Sharing {
         self.shared.contains(object.0)
     }
 
+    /// Whether an object may change after its construction. Of the JDK's objects nothing is known.
+    pub fn changes(&self, object: ObjectIx) -> bool {
+        self.changing.contains(object.0)
+    }
+
     /// What an access may meet.
     pub fn reach(&self, world: &World, points: &Points<'_>, method: MethodIx, access: &Access) -> Reach {
-        let mut reach = Reach::Local;
-        let mut any = false;
-        for object in points.of(method, access.base).iter() {
-            let kind = points.objects[object as usize].kind;
-            let meant = match (kind, access.field) {
-                (ObjectKind::Stranger, _) => return Reach::Shared,
-                (_, Some(field)) => {
-                    let class = world.class(world.field(field).class).name;
-                    matches!(kind, ObjectKind::Own(_)) && points.may_be(kind, class)
-                }
-                (ObjectKind::Array, None) => true,
-                _ => false,
+        let objects = points.of(method, access.base);
+        let Some(field) = access.field else {
+            let Some(arrays) = self.arrays.get(&access.element) else {
+                return Reach::Shared;
             };
-            if !meant {
+            let meant = objects.and(arrays);
+            if meant.is_empty() || meant.contains(STRANGER.0) {
+                return Reach::Shared;
+            }
+            let shared = meant.and(&self.shared);
+            return match shared.is_empty() {
+                true => Reach::Local,
+                false if shared.meets(&self.changing) => Reach::Shared,
+                false => Reach::Unchanging,
+            };
+        };
+        let Some((of_class, strangers_keep)) = self.classes.get(&world.field(field).class) else {
+            return Reach::Shared;
+        };
+        let meant = objects.and(of_class);
+        if meant.is_empty() || meant.contains(STRANGER.0) && !strangers_keep {
+            return Reach::Shared;
+        }
+        let shared = meant.and(&self.shared);
+        if shared.is_empty() {
+            return Reach::Local;
+        }
+        match shared
+            .iter()
+            .any(|object| object != STRANGER.0 && self.changing.contains(object))
+        {
+            true => Reach::Shared,
+            false => Reach::Unchanging,
+        }
+    }
+
+    /// Whether an access comes before another thread can have its object.
+    pub fn is_before_sharing(&self, world: &World, method: MethodIx, access: &Access) -> bool {
+        access.fresh || constructs(world, method, access) || self.early.is(method, access.place.pc)
+    }
+
+    fn element_changes(&mut self, objects: &Bits, element: Element) {
+        let Some(arrays) = self.arrays.get(&element) else {
+            return;
+        };
+        match objects.is_empty() || objects.contains(STRANGER.0) {
+            true => self.changing.add(arrays),
+            false => self.changing.add(&objects.and(arrays)),
+        }
+    }
+
+    /// The arrays that code outside may write to: those that it knows, and those that are given to it, but for what a
+    /// collection only keeps and what is copied from.
+    fn arrays_outside(&self, world: &World, points: &Points<'_>) -> Bits {
+        let mut given = points.outside().clone();
+        for (method, at) in &points.calls_outside {
+            let flow = world.method(*method).flow.as_ref();
+            let Some(call) = flow.and_then(|flow| flow.calls.get(*at as usize)) else {
+                continue;
+            };
+            let class = world.symbols.bytes(call.class);
+            let copies = class == b"java/lang/System" && world.symbols.bytes(call.selector).starts_with(b"arraycopy(");
+            if self.early.is(*method, call.place.pc) || super::outside::only_keeps(class) {
                 continue;
             }
-            any = true;
-            if self.shared.contains(object) {
-                if access.field.is_none() || self.changing.contains(object) {
-                    return Reach::Shared;
-                }
-                reach = Reach::Unchanging;
+            for (node, _) in call.args.iter().skip(usize::from(copies)) {
+                given.add(points.of(*method, *node));
             }
         }
-        if any { reach } else { Reach::Shared }
+        let mut arrays = Bits::default();
+        for of_kind in self.arrays.values() {
+            arrays.add(&given.and(of_kind));
+        }
+        arrays
+    }
+
+    fn look_for_changes(&mut self, world: &World, points: &Points<'_>) {
+        let mut keeps: Vec<bool> = (0..world.classes.len() as u32)
+            .map(|class| keeps_this(world, ClassIx(class)))
+            .collect();
+        for (at, class) in world.classes.iter().enumerate() {
+            keeps[at] &= !world.ancestors(class.name).into_iter().any(|class| {
+                let mut fields = world.class(class).fields.values();
+                fields.any(|field| {
+                    world.field(*field).access & access::VOLATILE != 0 || self.hidden_writes.contains(field)
+                })
+            });
+        }
+        for (at, object) in points.objects().all().iter().enumerate() {
+            if let ObjectKind::Own(class) = object.kind
+                && !keeps[class.0 as usize]
+            {
+                self.changing.insert(at as u32);
+            }
+        }
+        // Written in objects that nobody knows: any object of the class may be meant, also one made outside.
+        let mut written: FxHashSet<ClassIx> = FxHashSet::default();
+        for method in world.method_ids() {
+            let Some(flow) = &world.method(method).flow else {
+                continue;
+            };
+            for access in flow.accesses.iter().filter(|access| access.write && !access.is_static) {
+                if self.is_before_sharing(world, method, access) {
+                    continue;
+                }
+                let Some(field) = access.field else {
+                    self.element_changes(points.of(method, access.base), access.element);
+                    continue;
+                };
+                let class = world.field(field).class;
+                let Some((of_class, _)) = self.classes.get(&class) else {
+                    continue;
+                };
+                let objects = points.of(method, access.base);
+                if objects.is_empty() || objects.contains(STRANGER.0) {
+                    written.insert(class);
+                    self.changing.add(of_class);
+                } else {
+                    self.changing.add(&objects.and(of_class));
+                }
+            }
+        }
+        self.changing.add(&self.arrays_outside(world, points));
+        for (at, class) in world.classes.iter().enumerate() {
+            let mut above = world.ancestors(class.name).into_iter();
+            self.steady
+                .push(keeps[at] && !above.any(|class| written.contains(&class)));
+        }
+        let outside = points.outside();
+        for (class, (of_class, strangers_keep)) in &mut self.classes {
+            let known = of_class.and(outside);
+            let mut below = world.below(world.class(*class).name).into_iter();
+            *strangers_keep = below.all(|class| self.steady[class.0 as usize])
+                && !known
+                    .iter()
+                    .any(|object| object != STRANGER.0 && self.changing.contains(object));
+        }
     }
 }
 
@@ -97,14 +242,14 @@ fn shared(world: &World, points: &Points<'_>) -> Bits {
     for set in points.in_statics() {
         pending.extend(set.iter());
     }
-    for (at, object) in points.objects.iter().enumerate() {
+    for (at, object) in points.objects().all().iter().enumerate() {
         if let ObjectKind::Own(class) = object.kind
             && finalises(world, class)
         {
             pending.push(at as u32);
         }
     }
-    let mut held: Vec<Vec<&Bits>> = vec![Vec::new(); points.objects.len()];
+    let mut held: Vec<Vec<&Bits>> = vec![Vec::new(); points.objects().all().len()];
     for (object, set) in points.held_by() {
         held[object.0 as usize].push(set);
     }
@@ -116,7 +261,7 @@ fn shared(world: &World, points: &Points<'_>) -> Bits {
             pending.extend(set.iter());
         }
         // What a lambda has captured is reached through it.
-        if let ObjectKind::Lambda(method, at) = points.objects[object as usize].kind
+        if let ObjectKind::Lambda(method, at) = points.kind(ObjectIx(object))
             && let Some(flow) = &world.method(method).flow
             && let Some(lambda) = flow.lambdas.get(at as usize)
         {
@@ -171,57 +316,4 @@ fn is_super(world: &World, class: crate::symbols::Sym, parent: crate::symbols::S
         .ancestors(class)
         .into_iter()
         .any(|class| world.class(class).super_class == Some(parent))
-}
-
-fn changing(world: &World, points: &Points<'_>, hidden: &FxHashSet<FieldIx>) -> Bits {
-    let mut changing = Bits::default();
-    changing.insert(super::points::STRANGER.0);
-    for (at, object) in points.objects.iter().enumerate() {
-        if let ObjectKind::Own(class) = object.kind {
-            let has_special = world.ancestors(world.class(class).name).into_iter().any(|class| {
-                world
-                    .class(class)
-                    .fields
-                    .values()
-                    .any(|field| world.field(*field).access & access::VOLATILE != 0 || hidden.contains(field))
-            });
-            if has_special || !keeps_this(world, class) {
-                changing.insert(at as u32);
-            }
-        }
-    }
-    for method in world.method_ids() {
-        let Some(flow) = &world.method(method).flow else {
-            continue;
-        };
-        for access in flow.accesses.iter().filter(|access| access.write && !access.is_static) {
-            let Some(field) = access.field else { continue };
-            if constructs(world, method, access) {
-                continue;
-            }
-            let class = world.class(world.field(field).class).name;
-            for object in points.of(method, access.base).iter() {
-                let kind = points.objects[object as usize].kind;
-                if matches!(kind, ObjectKind::Own(_)) && points.may_be(kind, class) {
-                    changing.insert(object);
-                }
-                if kind == ObjectKind::Stranger {
-                    // Any object of the class may have come back from outside.
-                    for (at, other) in points.objects.iter().enumerate() {
-                        if matches!(other.kind, ObjectKind::Own(_)) && points.may_be(other.kind, class) {
-                            changing.insert(at as u32);
-                        }
-                    }
-                }
-            }
-            if points.of(method, access.base).is_empty() {
-                for (at, other) in points.objects.iter().enumerate() {
-                    if matches!(other.kind, ObjectKind::Own(_)) && points.may_be(other.kind, class) {
-                        changing.insert(at as u32);
-                    }
-                }
-            }
-        }
-    }
-    changing
 }

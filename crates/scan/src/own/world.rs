@@ -6,7 +6,8 @@
 use ravel_classfile::{ClassFile, Constant, access, content_hash};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flow::{self, Flow};
+use super::flow::Flow;
+use super::lowering;
 use crate::symbols::{Sym, Symbols};
 
 /// A field, by its place in [`World::fields`].
@@ -51,6 +52,10 @@ pub struct OwnClass {
     pub methods: FxHashMap<Sym, MethodIx>,
     /// Whether it has annotations that are there at run time: a framework may call what it likes.
     pub annotated: bool,
+    /// Whether it says that its objects never change.
+    pub immutable: bool,
+    /// Whether it says that its objects protect themselves.
+    pub thread_safe: bool,
 }
 
 /// A field.
@@ -107,6 +112,25 @@ pub struct World {
     /// All string constants.
     pub strings: FxHashSet<Vec<u8>>,
     children: FxHashMap<Sym, Vec<ClassIx>>,
+}
+
+/// Annotations that no framework looks for to call what carries them.
+fn calls_nothing(simple_name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 12] = [
+        b"GuardedBy",
+        b"Immutable",
+        b"ThreadSafe",
+        b"NotThreadSafe",
+        b"AtomicSet",
+        b"UnitOfWork",
+        b"NotAtomic",
+        b"Deprecated",
+        b"FunctionalInterface",
+        b"SafeVarargs",
+        b"Override",
+        b"SuppressWarnings",
+    ];
+    NAMES.contains(&simple_name)
 }
 
 /// Chains of super classes longer than this are damaged.
@@ -167,9 +191,14 @@ impl World {
             fields.insert(member_name, field);
         }
         let visible = |attributes: &[ravel_classfile::Attribute]| {
-            attributes
+            let at_run_time = attributes
                 .iter()
-                .any(|attribute| file.pool.utf8(attribute.name) == Ok(b"RuntimeVisibleAnnotations"))
+                .any(|attribute| file.pool.utf8(attribute.name) == Ok(b"RuntimeVisibleAnnotations"));
+            at_run_time
+                && file.annotations(attributes).map_or(true, |all| {
+                    all.iter()
+                        .any(|annotation| !annotation.simple_name(&file.pool).is_ok_and(calls_nothing))
+                })
         };
         let mut methods = FxHashMap::default();
         for member in &file.methods {
@@ -188,6 +217,10 @@ impl World {
             });
             methods.insert(selector, method);
         }
+        let says = |name: &str| {
+            file.annotation(&file.attributes, name)
+                .is_ok_and(|found| found.is_some())
+        };
         let source = match file.attribute("SourceFile").map(|attribute| attribute.info.as_slice()) {
             Some([high, low]) => file.pool.text(u16::from_be_bytes([*high, *low]))?.into_owned(),
             _ => String::new(),
@@ -206,6 +239,8 @@ impl World {
             fields,
             methods,
             annotated: visible(&file.attributes),
+            immutable: says("Immutable"),
+            thread_safe: says("ThreadSafe"),
         });
         self.look_at_constants(file);
         Ok(Some(class))
@@ -258,7 +293,7 @@ impl World {
                 continue;
             };
             let Some(code) = file.code(member)? else { continue };
-            match flow::lower(self, class, method, file, &code) {
+            match lowering::lower(self, class, method, file, &code) {
                 Some(flow) => self.methods[method.0 as usize].flow = Some(Box::new(flow)),
                 None => {
                     let name = self.method_text(method);
@@ -287,6 +322,12 @@ impl World {
     /// All methods.
     pub fn method_ids(&self) -> impl Iterator<Item = MethodIx> + use<> {
         (0..self.methods.len() as u32).map(MethodIx)
+    }
+
+    /// All accesses of all methods.
+    pub fn accesses(&self) -> impl Iterator<Item = &super::flow::Access> {
+        let flows = self.methods.iter().filter_map(|method| method.flow.as_ref());
+        flows.flat_map(|flow| &flow.accesses)
     }
 
     /// The classes and interfaces directly below a class.
