@@ -194,7 +194,7 @@ fn owners_given_by_annotations_are_checked() {
     // Broken.n and Changed.a are what was said and is not so.
     assert_eq!(
         (plan.summary.given, plan.summary.given_and_proven),
-        (8, 6),
+        (6, 4),
         "{:?}",
         plan.summary
     );
@@ -285,6 +285,7 @@ fn a_coarse_look_proves_no_more_than_a_close_one() {
     use ravel_scan::own::points::Points;
     use ravel_scan::own::sharing::{Reach, Sharing};
     use ravel_scan::own::world::World;
+    let mut local = 0;
     for (name, source) in [
         ("Owners.java", include_str!("java/Owners.java")),
         ("Given.java", GIVEN),
@@ -296,7 +297,6 @@ fn a_coarse_look_proves_no_more_than_a_close_one() {
         let (close, coarse) = (Points::new(&world), Points::within(&world, 0));
         assert!(!close.is_coarse() && coarse.is_coarse());
         let (closely, coarsely) = (Sharing::new(&world, &close), Sharing::new(&world, &coarse));
-        let mut local = 0;
         for method in world.method_ids() {
             for access in world.method(method).flow.iter().flat_map(|flow| &flow.accesses) {
                 let reach = coarsely.reach(&world, &coarse, method, access);
@@ -309,6 +309,6 @@ fn a_coarse_look_proves_no_more_than_a_close_one() {
                 local += usize::from(reach == Reach::Local);
             }
         }
-        assert!(local > 0, "{name}");
     }
+    assert!(local > 20, "only {local}");
 }
