@@ -21,6 +21,8 @@ pub struct Options {
     pub keep_repeats: bool,
     /// Record accesses to final fields.
     pub keep_final: bool,
+    /// Record each thread at most so often at each access in the code: enough to discover owners, too little to check.
+    pub sample: Option<u8>,
     /// Yields and short sleeps at recorded points: a seed and how many of a thousand points.
     pub noise: Option<(u64, u32)>,
     /// What random generators without a seed of their own begin with.
@@ -61,6 +63,7 @@ impl Default for Options {
             keep_unshared: false,
             keep_repeats: false,
             keep_final: false,
+            sample: None,
             noise: None,
             seed: None,
             clock: None,
@@ -99,6 +102,11 @@ impl Options {
                 "keep-unshared" => options.keep_unshared = true,
                 "keep-repeats" => options.keep_repeats = true,
                 "keep-final" => options.keep_final = true,
+                "sample" => {
+                    let sample =
+                        u8::try_from(number()?).map_err(|_| format!("option {key}: {value:?} is above 255"))?;
+                    options.sample = Some(sample);
+                }
                 "noise" => options.noise = Some(parse_noise(&value)?),
                 "seed" => options.seed = Some(number()?),
                 "clock" => options.clock = Some(number()?),
@@ -142,7 +150,13 @@ impl Options {
         if let Some((seed, rate)) = self.noise {
             add("noise", &format!("{seed}:{rate}"));
         }
-        for (key, number) in [("seed", self.seed), ("clock", self.clock), ("max-size", self.max_size)] {
+        let sample = self.sample.map(u64::from);
+        for (key, number) in [
+            ("seed", self.seed),
+            ("clock", self.clock),
+            ("max-size", self.max_size),
+            ("sample", sample),
+        ] {
             if let Some(number) = number {
                 add(key, &number.to_string());
             }

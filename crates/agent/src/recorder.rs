@@ -23,6 +23,8 @@ use crate::thread_block::{FRAME, MANY_SLOTS, MODELS, RECORD, REPEATS, SETTLED, S
 
 /// Sites that fit into the tables.
 pub const MAX_SITES: usize = 1 << 22;
+/// How many counts of samples there are; `Ravel.java` has the same number.
+const SAMPLE_PLACES: usize = 1 << 24;
 /// Threads that can own objects; later ones share everything they touch.
 pub const MAX_THREADS: usize = 1 << 20;
 const OWNERS: usize = 1 << 20;
@@ -64,6 +66,8 @@ pub struct Recorder {
     sequence: Region<u64>,
     /// A byte per site: volatile, final.
     pub sites: Region<u8>,
+    /// How often each thread was recorded at each site, when sampling.
+    samples: Region<u8>,
     /// A word per site: the index of its field's word in the same table; the fields' words hold the owner of statics.
     pub statics: Region<u32>,
     owners: Region<u64>,
@@ -118,6 +122,7 @@ impl Recorder {
             path,
             sequence: Region::new(64)?,
             sites: Region::new(MAX_SITES)?,
+            samples: Region::new(SAMPLE_PLACES)?,
             statics: Region::new(2 * MAX_SITES)?,
             owners: Region::new(OWNERS)?,
             regions: Region::new(REGIONS)?,
@@ -166,6 +171,8 @@ impl Recorder {
             6 => self.regions.at(0) as i64,
             // In a cache line of its own, away from the counter.
             7 => self.sequence.at(32) as i64,
+            8 => self.samples.at(0) as i64,
+            9 => i64::from(self.options.sample.unwrap_or(0)),
             _ => 0,
         }
     }

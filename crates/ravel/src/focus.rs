@@ -106,6 +106,12 @@ pub fn proven(plan: &Plan) -> ravel_analysis::focus::Focus {
     }
 }
 
+/// Whether a trace has only a sample of the accesses.
+pub fn is_sample(header: &Header) -> bool {
+    let agent = header.options.iter().find(|(name, _)| name == "agent");
+    agent.is_some_and(|(_, text)| Options::parse(text).is_ok_and(|options| options.sample.is_some()))
+}
+
 /// Whether a trace was recorded with a plan, and every class that was loaded was as the plan has it; if not, why.
 pub fn holds_for(plan: &Plan, trace: &Path) -> Result<std::result::Result<(), String>> {
     let mut reader = Reader::open(trace, ReadOptions { salvage: true })?;

@@ -45,7 +45,11 @@ fn everything() -> bool {
 
 /// Makes a plan of the classes in a folder.
 fn plan(classes: &Path, to: &Path) -> Plan {
-    let output = run(ravel().arg("own").arg(classes).arg("-o").arg(to), LIMIT);
+    plan_of(&[classes.to_path_buf()], to)
+}
+
+fn plan_of(classes: &[PathBuf], to: &Path) -> Plan {
+    let output = run(ravel().arg("own").args(classes).arg("-o").arg(to), LIMIT);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{errors}");
     Plan::read(to).expect("a plan was written")
@@ -261,6 +265,34 @@ fn nothing_is_lost_of_random_programs() {
     });
 }
 
+/// The same for real programs, if `RAVEL_REALWORLD` is the folder that `make realworld` leaves (`realworld/target`).
+#[test]
+fn nothing_is_lost_of_real_programs() {
+    let Some(folder) = std::env::var_os("RAVEL_REALWORLD").map(PathBuf::from) else {
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let jdk = &tested_jdks()[0];
+    let jars: Vec<PathBuf> = std::fs::read_dir(folder.join("dependency"))
+        .expect("the programs are there")
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
+    for program in ["H2", "Jetty", "Lucene"] {
+        let name = |jar: &PathBuf| jar.file_name().map(|name| name.to_string_lossy().into_owned());
+        let wanted = |jar: &&PathBuf| {
+            name(jar).is_some_and(|name| name.starts_with(&program.to_lowercase()) || name.starts_with("slf4j"))
+        };
+        let mut classes: Vec<PathBuf> = jars.iter().filter(wanted).cloned().collect();
+        classes.push(folder.join("drivers-1.jar"));
+        let plan = plan_of(&classes, &dir.path().join(format!("{program}.toml")));
+        let path = std::env::join_paths(&classes).expect("no colon in a path");
+        let driver = format!("realworld.{program}Driver");
+        if let Err(error) = loses_nothing(jdk, Path::new(&path), &plan, &driver, dir.path()) {
+            panic!("{error}");
+        }
+    }
+}
+
 /// The bug of the subject `Account`, in a program that also has objects that need no recording.
 fn purse(amount: i32) -> String {
     format!(
@@ -344,6 +376,66 @@ fn a_focused_run_proves_the_same_bug_and_a_changed_class_is_recorded_in_full() {
         );
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(errors.contains("was not made for"), "{errors}");
+    }
+}
+
+/// Two threads bump a counter under its lock, many times.
+const BUSY: &str = "public class Busy {
+    int n, racy;
+    synchronized void bump() { n++; }
+    public static void main(String[] args) throws Exception {
+        Busy busy = new Busy();
+        Runnable body = () -> { for (int i = 0; i < 2000; i++) { busy.bump(); busy.racy++; } };
+        Thread a = new Thread(body), b = new Thread(body);
+        a.start(); b.start(); a.join(); b.join();
+        System.out.println(busy.n);
+    }
+}";
+
+#[test]
+fn a_sample_is_small_and_shows_the_owners() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let source = dir.path().join("Busy.java");
+    std::fs::write(&source, BUSY).expect("written");
+    for jdk in tested_jdks() {
+        let classes = dir.path().join(format!("classes-{}", jdk.release));
+        compile_some(&jdk, std::slice::from_ref(&source), &classes);
+        let trace = dir.path().join("t.ravel");
+        let accesses = |options: &[&str]| {
+            let output = record(&jdk, &classes, "Busy", &trace, options);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let mut reader = open(&trace);
+            let mut count = 0;
+            while let Some(event) = reader.next_event().expect("it can be read") {
+                count += usize::from(event.op.location().is_some());
+            }
+            count
+        };
+        let (whole, sampled) = (
+            accesses(&["--keep-repeats"]),
+            accesses(&["--keep-repeats", "--sample", "3"]),
+        );
+        // Six accesses in the code, three times by each of two threads, and what main reads.
+        assert!(whole > 5000 && (12..=60).contains(&sampled), "{whole} and {sampled}");
+        let file = dir.path().join("plan.toml");
+        let output = run(ravel().arg("own").arg(&trace).arg(&classes).arg("-o").arg(&file), LIMIT);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let plan = Plan::read(&file).expect("a plan was written");
+        let found = |name: &str| {
+            let field = plan
+                .fields
+                .iter()
+                .find(|field| field.name == name)
+                .expect("it is there");
+            (field.discovered.clone().unwrap_or_default(), field.owner.clone())
+        };
+        assert_eq!(found("Busy.n").0, "self");
+        assert_eq!(found("Busy.racy"), ("nothing".into(), RACE_UNSAFE.into()));
+        let output = run(ravel().arg("check").arg(&trace), LIMIT);
+        assert!(
+            String::from_utf8_lossy(&output.stderr).contains("--sample"),
+            "check says that it is thin"
+        );
     }
 }
 

@@ -161,6 +161,9 @@ impl Checked {
     ) -> anyhow::Result<()> {
         let name = seen_from_here(trace);
         let mut reader = Reader::open(trace, ReadOptions { salvage: args.salvage })?;
+        if crate::focus::is_sample(reader.header()) {
+            eprintln!("ravel: {name}: recorded with --sample, so most accesses are missing: it is for `ravel own`");
+        }
         let threads = args.threads.map_or_else(cores, std::num::NonZero::get);
         let (analysed, mut recording) = watched(&name, &mut reader, settings, analyses, threads);
         let Analysed {

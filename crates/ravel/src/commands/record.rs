@@ -21,6 +21,10 @@ pub struct Args {
     output: PathBuf,
     #[command(flatten)]
     pub recorder: RecorderArgs,
+    /// Record each thread only N times (1 to 255) at each access in the code: a cheap trace for `ravel own`, which discovers
+    /// owners in it; it is too thin to be checked for bugs.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    sample: Option<u8>,
     /// What to return: Ravel's own verdict, or the program's exit code.
     #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
     exit_code: ExitCodeOf,
@@ -148,6 +152,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         end_after: args.recorder.end_after,
     };
     let mut options = args.recorder.options();
+    options.sample = args.sample;
     let _focus = Focus::prepare(&args.recorder.focus, &args.command, &mut options)?;
     let recording = record(&args.command, &args.output, options, &start)?;
     report(&recording);

@@ -11,7 +11,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow::{Flow, is_inert};
-use super::outside::is_tame;
+use super::outside::{is_tame, starts_no_thread};
 use super::points::{Caller, Points};
 use super::world::{MethodIx, World};
 use ravel_classfile::access;
@@ -106,7 +106,8 @@ fn forks(world: &World, points: &Points<'_>) -> FxHashSet<MethodIx> {
         for method in world.method_ids() {
             if let Some(flow) = &world.method(method).flow
                 && !forks.contains(&method)
-                && (0..flow.calls.len() as u32).any(|call| call_forks(world, points, &forks, method, call))
+                && ((0..flow.calls.len() as u32).any(|call| call_forks(world, points, &forks, method, call))
+                    || !flow.shown.is_empty() && calls_back(world, points, &forks))
             {
                 forks.insert(method);
             }
@@ -137,20 +138,22 @@ fn call_forks(world: &World, points: &Points<'_>, forks: &FxHashSet<MethodIx>, m
     if class == b"java/lang/Object" && selector == b"<init>()V" {
         return false;
     }
-    let clock = class == b"java/lang/System" && matches!(selector, b"nanoTime()J" | b"currentTimeMillis()J");
-    // Something of the program's that is called back may start a thread; what a thread itself runs is not called by these.
-    let called_back = || {
-        forks.iter().any(|method| {
-            let name = world.method(*method).name.as_str();
-            let outside = points
-                .callers
-                .get(method)
-                .is_some_and(|callers| callers.contains(&Caller::Outside));
-            outside && !matches!(name, "main" | "run" | "call" | "compute")
-        })
-    };
-    let quiet = clock || is_inert(class) || is_tame(class, selector);
-    !quiet || !clock && called_back()
+    if starts_no_thread(class, selector) {
+        return false;
+    }
+    let tame = is_inert(class) || is_tame(class, selector);
+    !tame || calls_back(world, points, forks)
+}
+
+/// Whether something of the program's that tame code may call back starts a thread. What a thread itself runs is not called by
+/// it.
+fn calls_back(world: &World, points: &Points<'_>, forks: &FxHashSet<MethodIx>) -> bool {
+    forks.iter().any(|method| {
+        let name = world.method(*method).name.as_str();
+        let callers = points.callers.get(method);
+        let outside = callers.is_some_and(|callers| callers.contains(&Caller::Outside));
+        outside && !matches!(name, "main" | "run" | "call" | "compute")
+    })
 }
 
 /// The parts of a method that no path reaches over a call that may start a thread.

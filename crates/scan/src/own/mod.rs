@@ -7,8 +7,10 @@
 //!
 //! **Departures.** The paper's owners are types written on classes and checked by rules for assignments; here the same
 //! questions are answered by a points-to analysis of the whole program ([`points`]): an object is *thisThread* if nothing that
-//! several threads know leads to it, and no annotation has to agree with another. So `unique` and owners of parameters and
-//! results need no place in the plan: where an object may go is known. The price is a closed world ([`world`]): a class that is
+//! several threads know leads to it, and no annotation has to agree with another. `unique` needs no place in the plan: where an
+//! object may go is known. Owners of parameters and results ([`values`]) follow from it; owners that the program states itself
+//! (`@GuardedBy`, `@Immutable`, `@ThreadSafe`) are compared with what is proven and never believed: a broken one is what users want to
+//! hear of. The price is a closed world ([`world`]): a class that is
 //! loaded and was not looked at, or is another one, ends what was proven, and the recorder says so. Where the paper inserts
 //! checks at calls from untyped to typed methods, here untyped methods are part of what is analysed, and what a typed method
 //! requires of its callers is checked at every call, statically ([`locks`]).
@@ -21,12 +23,15 @@
 //!    of every analysis has accesses of two threads to one location (or one each to two locations of one object or array), and
 //!    the order between threads is not made by such accesses. Nothing that is found can need them. With its default filters the
 //!    recorder drops them anyway, one by one; leaving them out saves the question.
-//! 2. *An access that meets only objects that never change after their construction*, and a static field that only its class's
-//!    initialiser writes. Every pattern and every race has a write; the writes of such an object come before a second thread
+//! 2. *An access that meets only objects and arrays that never change after their construction*, and a static field that only
+//!    its class's initialiser writes; what `main` does before it starts a thread ([`early`]) is part of construction. Every pattern and every race has a write; the writes of such an object come before a second thread
 //!    can have it, and the recorder, which records an object from its second thread on, records none of them. It must be the
 //!    whole object: the first access of a second thread is what makes the recorder record all fields of the object, so an
 //!    access to an unchanging field of an object that also changes must still be seen. With `--keep-unshared` constructors are
 //!    recorded, and an object published by a race has a race with its constructor: then this second group is recorded too.
+//!
+//! 3. *Collections of the JDK* of which every object that the program can have is of kinds 1 or 2 ([`collections`]): they are not
+//!    rewritten at all.
 //!
 //! A method in which, and in all that it calls, nothing else is left to record never reaches the trace; its entry and exit
 //! need no hooks. Positions count the points that are left, so a forced run is given the same plan as the recording was; the
@@ -35,7 +40,7 @@
 //! Everything else that is proven serves the *analyses*: fields with an owner cannot race, so the race analyses pass over them,
 //! and executions of methods verified atomic need no test by reduction.
 //!
-//! **Promise.** Of the accesses that would be recorded, those left out are of kinds 1 and 2 in every execution, if: the JDK's
+//! **Promise.** Of the accesses that would be recorded, those left out are of these kinds in every execution, if: the JDK's
 //! classes do what [`outside`] says of them, the classes are those that were looked at (checked at load), native code of the
 //! program does not hand objects from thread to thread behind the analysis, and reflection calls only methods that are named
 //! by a string constant or carry an annotation. What cannot be read proves nothing at all.

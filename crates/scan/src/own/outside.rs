@@ -52,6 +52,46 @@ pub fn is_tame(class: &[u8], selector: &[u8]) -> bool {
     }
 }
 
+/// Methods of the JDK that start no thread and call nothing back, though what they are given may go anywhere.
+pub fn starts_no_thread(class: &[u8], selector: &[u8]) -> bool {
+    let name = selector.split(|byte| *byte == b'(').next().unwrap_or_default();
+    match class {
+        b"java/lang/System" => matches!(
+            name,
+            b"nanoTime" | b"currentTimeMillis" | b"getProperty" | b"getenv" | b"lineSeparator" | b"identityHashCode"
+        ),
+        b"java/lang/Runtime" => matches!(
+            name,
+            b"getRuntime" | b"availableProcessors" | b"totalMemory" | b"maxMemory" | b"freeMemory"
+        ),
+        _ => match class.strip_prefix(b"java/util/concurrent/") {
+            Some(rest) => {
+                // Those that take functions call them.
+                let plain = !selector.contains(&b'L') || rest == b"CyclicBarrier";
+                rest.starts_with(b"atomic/Atomic") && (plain || name == b"<init>")
+                    || name == b"<init>"
+                        && plain
+                        && (rest.starts_with(b"locks/")
+                            || matches!(
+                                rest,
+                                b"CyclicBarrier"
+                                    | b"CountDownLatch"
+                                    | b"Semaphore"
+                                    | b"Phaser"
+                                    | b"ConcurrentHashMap"
+                                    | b"ConcurrentLinkedQueue"
+                                    | b"ConcurrentLinkedDeque"
+                                    | b"LinkedBlockingQueue"
+                                    | b"ArrayBlockingQueue"
+                                    | b"PriorityBlockingQueue"
+                                    | b"CopyOnWriteArrayList"
+                            ))
+            }
+            None => false,
+        },
+    }
+}
+
 /// Collections that keep what they are given and never look into it.
 pub fn only_keeps(class: &[u8]) -> bool {
     let Some(name) = class.strip_prefix(b"java/util/") else {

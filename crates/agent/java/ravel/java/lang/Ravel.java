@@ -36,6 +36,8 @@ public final class Ravel {
         static final long BLOCKS = Ravel.address(5);
         static final long REGIONS = Ravel.address(6);
         static final long VOLATILES = Ravel.address(7);
+        static final long SAMPLES = Ravel.address(8);
+        static final int SAMPLE = (int) Ravel.address(9);
         static final long CLASS_WORD = U.objectFieldOffset(Class.class, "ravel$o");
         static final Ref[] TABLE = new Ref[1 << 16];
 
@@ -100,6 +102,8 @@ public final class Ravel {
 
     // Frames of the shadow stack: method, call site, position, step, lock.
     private static final long FRAME = 32;
+    /** Counts of samples, by site and thread. */
+    private static final long SAMPLE_PLACES = 1 << 24;
     // Frames of the model stack: model, nest, opaque, object, argument.
     private static final long MODEL_FRAME = 40;
     private static final long MODEL_FRAMES = 40 * 64;
@@ -1022,6 +1026,7 @@ public final class Ravel {
     }
 
     private static void record(long t, int kind, int site, int p, long a, long b) {
+        if (H.SAMPLE != 0 && kind <= WRITE_ELEMENT && isSampled(t, site)) return;
         frames(t);
         long now = H.U.getLong(H.SEQUENCE);
         if (now != H.U.getLong(t + MARK)) {
@@ -1030,6 +1035,18 @@ public final class Ravel {
         }
         append(t, kind, site, p, a, b);
         if ((H.FLAGS & WITH_NOISE) != 0) noise(t);
+    }
+
+    /**
+     * When sampling: whether this thread has been recorded at this site often enough. Threads that share a count, and counts that
+     * race, make the sample a little smaller or larger.
+     */
+    private static boolean isSampled(long t, int site) {
+        long place = H.SAMPLES + ((long) site * 16 + (H.U.getInt(t + TAG) >>> 1 & 15) & SAMPLE_PLACES - 1);
+        int seen = H.U.getByte(place) & 255;
+        if (seen >= H.SAMPLE) return true;
+        H.U.putByte(place, (byte) (seen + 1));
+        return false;
     }
 
     /** Writes the methods that have been entered since the last record. */
