@@ -11,15 +11,11 @@ mod instructions;
 use ravel_classfile::{ClassFile, Code, Instruction, access, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flow::{
-    Access, Allocation, Call, FIRST, Flow, FlowBlock, FlowNode, LambdaFlow, LockStep, Made, NONE, OUTSIDE, Place,
-    RETURN, holds,
-};
-use super::objects::Element;
-use super::world::{ClassIx, FieldIx, MethodIx, World};
+use super::flow::{FIRST, Flow, FlowBlock, FlowNode, NONE, OUTSIDE, Place};
+use super::world::{ClassIx, MethodIx, World};
 use crate::expr::{ExprId, Node, UNKNOWN};
 use crate::lower::cfg::Cfg;
-use crate::symbols::{PairId, Sym, parameters, result, slots};
+use crate::symbols::{parameters, slots};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Value {
