@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::flow::{RETURN, holds, is_inert};
 use super::graph::OUT;
 use super::objects::{Object, ObjectIx, ObjectKind, STRANGER};
-use super::outside::{is_jdk, is_tame, may_be_called, shows_only};
+use super::outside::{is_closed, is_jdk, is_tame, may_be_called, shows_only};
 use super::points::{CallSite, Caller, Part, Points, Rule};
 use super::world::{ClassIx, MethodIx};
 use crate::symbols::{Sym, parameters, result};
@@ -164,6 +164,8 @@ impl Points<'_> {
         }
         match kind {
             ObjectKind::Stranger => {}
+            // A collection takes nothing out of what is no collection, such as a thread.
+            ObjectKind::Foreign(name) if content != OUT && is_closed(self.world.symbols.bytes(name)) => {}
             ObjectKind::Foreign(_) | ObjectKind::Array(_) => {
                 let own = self.part(object, Part::Content);
                 self.graph.unify(own, content);
@@ -343,7 +345,10 @@ impl Points<'_> {
         }
         let callee = world.resolve_method(lambda.class, lambda.selector);
         let Some(callee) = callee else {
-            // A method reference to the JDK: what it is given may go anywhere.
+            // A method reference to the JDK: what it is given may go anywhere, but for what looks at numbers and texts.
+            if is_inert(world.symbols.bytes(lambda.class)) || world.symbols.bytes(lambda.class) == b"java/lang/Math" {
+                return;
+            }
             for value in values {
                 self.graph.edge(value, OUT);
             }

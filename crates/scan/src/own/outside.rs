@@ -52,6 +52,12 @@ pub fn is_tame(class: &[u8], selector: &[u8]) -> bool {
     }
 }
 
+/// Classes that collections keep and take nothing out of: those of `java.lang` that are not tame.
+pub fn is_closed(class: &[u8]) -> bool {
+    let simple = class.strip_prefix(b"java/lang/");
+    simple.is_some_and(|simple| !simple.contains(&b'/')) && !is_tame(class, b"toString()")
+}
+
 /// Methods of the JDK that start no thread and call nothing back, though what they are given may go anywhere.
 pub fn starts_no_thread(class: &[u8], selector: &[u8]) -> bool {
     let name = selector.split(|byte| *byte == b'(').next().unwrap_or_default();

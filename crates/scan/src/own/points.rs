@@ -327,8 +327,11 @@ impl<'w> Points<'w> {
                 true => new.and(&stranger),
                 false => new.clone(),
             };
+            // Nodes that have become one have several rules for what they hold, which say the same.
+            let mut held = node == OUT;
             for rule in rules {
                 match rule {
+                    Rule::Held(_) if std::mem::replace(&mut held, true) => {}
                     Rule::Held(_) | Rule::Outside => self.apply_all(rule, &new),
                     _ if met.is_empty() => {}
                     _ => self.apply_all(rule, &met),
