@@ -222,6 +222,7 @@ class Early {
     static int[] late;
     static final int[] TABLE = {1, 2, 3};
     static int limit;
+    static String[] filled = new String[1];
     static class Config { int size; int used; }
     static void load(Config config) { config.size = 3; limit = 9; fill(); }
     static void fill() { for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) distances[i][j] = i * j; }
@@ -229,7 +230,7 @@ class Early {
         int sum = config.size + limit;
         for (int[] row : distances) for (int d : row) sum += d;
         sum += TABLE[1];
-        sum += late[0];
+        sum += late[0] + filled[0].length();
         config.used++;
         return sum;
     }
@@ -240,6 +241,7 @@ class Early {
         load(config);
         new Thread(() -> System.out.println(sum(config))).start();
         late[0] = 1;
+        new java.util.ArrayList<>(java.util.List.of(\"a\")).toArray(filled);
         System.out.println(sum(config));
     }
 }
@@ -267,8 +269,9 @@ fn what_main_does_before_it_starts_threads_changes_nothing_later() {
         .iter()
         .find(|method| method.name.starts_with("sum("))
         .expect("it is there");
-    // limit, distances, a row, an element, TABLE's element; not late's, and not the fields of Config, which changes.
-    assert_eq!(sum.unchanging.len(), 6, "{sum:?}");
+    // limit, distances, a row, an element, TABLE's element, late and filled, but not the elements of these two, and not the
+    // fields of Config, which changes.
+    assert_eq!(sum.unchanging.len(), 7, "{sum:?}");
     let forks = EARLY.replace("load(config);", "new Thread(() -> { }).start(); load(config);");
     let plan = self::plan("Early.java", &forks);
     let owner = |name: &str| {

@@ -158,7 +158,8 @@ impl Sharing {
             };
             let class = world.symbols.bytes(call.class);
             let copies = class == b"java/lang/System" && world.symbols.bytes(call.selector).starts_with(b"arraycopy(");
-            if self.early.is(*method, call.place.pc) || super::outside::only_keeps(class) {
+            let fills = world.symbols.bytes(call.selector).starts_with(b"toArray(");
+            if self.early.is(*method, call.place.pc) || super::outside::only_keeps(class) && !fills {
                 continue;
             }
             for (node, _) in call.args.iter().skip(usize::from(copies)) {
