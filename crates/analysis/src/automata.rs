@@ -395,9 +395,13 @@ impl Layer {
 }
 
 fn is_live(view: &View, summary: &Summary, horizon: u64) -> bool {
+    // No unit ends before its last access, and the table of units is far away.
+    if summary.latest() > horizon {
+        return true;
+    }
     match summary.owner {
         Some(owner) => view.units.info(owner.unit).end.is_none_or(|end| end.index > horizon),
-        None => summary.latest() > horizon,
+        None => false,
     }
 }
 

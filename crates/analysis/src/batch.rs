@@ -86,7 +86,7 @@ pub struct Target {
     pub race_free: bool,
     /// On what the access depends, if it writes.
     pub guard: Guard,
-    /// The cell is declared to be guarded by its object, whose lock is not held, and no constructor is at work.
+    /// The cell is declared to be guarded by a lock that is not held, and no constructor is at work.
     pub unguarded: bool,
 }
 

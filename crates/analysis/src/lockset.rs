@@ -9,7 +9,8 @@
 //! A thread whose access comes after all earlier ones by hard order (start, join, hand-over through a queue, publication
 //! through a volatile) becomes the new exclusive owner: the order proves it safe. A field declared `@GuardedBy("this")` is
 //! reported at its first access without that lock once it is shared, even if nobody has written it yet or some other lock
-//! is held by all; a guard that the annotation names by a field is left to the algorithm. Volatile
+//! is held by all. What object another guard is (a field, a method, a class) a trace does not say, but it is one for all fields
+//! of the object (of the program, for a class) that name it: some one lock must be held at all their accesses. Volatile
 //! and modelled locations are left out. Each pair of sites is reported once.
 //!
 //! **Promise.** Evidence is `suspected`: a rule of thumb is broken. False alarms where another discipline protects

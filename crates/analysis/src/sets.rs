@@ -57,9 +57,18 @@ pub struct Cell {
     pub object: Option<ObjectId>,
     /// Proven to be free of races.
     pub race_free: bool,
-    /// Marked `@GuardedBy("this")`: to be accessed under its object's own lock. Other guards are named by fields, and what object
-    /// a field refers to is not recorded.
-    pub guarded_by_this: bool,
+    /// What `@GuardedBy` says of it.
+    pub word: Option<Word>,
+}
+
+/// Which lock a cell is declared to be guarded by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Word {
+    /// That of its object.
+    This,
+    /// One that the annotation names by a field, a method or a class. What object that is the trace does not say; but
+    /// it is one and the same for all cells of this number.
+    Other(u32),
 }
 
 /// The cells of all locations seen so far.
@@ -67,6 +76,7 @@ pub struct Cell {
 pub struct Cells {
     cells: Vec<Option<Cell>>,
     sets: FxHashMap<SetKey, SetId>,
+    words: FxHashMap<(Option<ObjectId>, ClassId, String), u32>,
 }
 
 /// Whether a class is part of the Java platform.
@@ -132,10 +142,7 @@ impl Cells {
                     .iter()
                     .any(|p| matches_pattern(p, &field_name(names, f)))
         });
-        let guarded_by_this = field.is_some_and(|f| {
-            let guard = annotation_value(&names.field(f).annotations, "GuardedBy");
-            guard.is_some_and(|guard| guard == "this" || guard.ends_with(".this"))
-        });
+        let word = field.and_then(|f| self.word(names, f, object));
         let cell = Cell {
             set,
             class,
@@ -144,13 +151,26 @@ impl Cells {
             exempt,
             object,
             race_free: field.is_some_and(|field| settings.focus.is_race_free(names, field)),
-            guarded_by_this,
+            word,
         };
         if self.cells.len() <= location.index() {
             self.cells.resize(location.index() + 1, None);
         }
         self.cells[location.index()] = Some(cell);
         cell
+    }
+
+    fn word(&mut self, names: &Names, field: FieldId, object: Option<ObjectId>) -> Option<Word> {
+        let field = names.field(field);
+        let guard = annotation_value(&field.annotations, "GuardedBy")?;
+        if object.is_some() && (guard == "this" || guard.ends_with(".this")) {
+            return Some(Word::This);
+        }
+        // A class is one object for all that it guards, a field or a method one for each object that has it.
+        let of = object.filter(|_| !guard.ends_with(".class"));
+        let next = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        let number = self.words.entry((of, field.class, guard.to_owned())).or_insert(next);
+        Some(Word::Other(*number))
     }
 
     fn key(

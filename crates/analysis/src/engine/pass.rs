@@ -2,10 +2,10 @@
 
 use super::{Access, Happened, Needs, State, Step, ThreadState};
 use crate::batch::{self, Batch, Target};
-use crate::locks::Held;
+use crate::locks::{Held, LocksetId, Locksets};
 use crate::order::{ClockId, Kept, Order};
 use crate::raw::{Point, StepKind};
-use crate::sets::{Cell, CellKind, Guard, guard_at};
+use crate::sets::{Cell, CellKind, Guard, Word, guard_at};
 use crate::stacks::{StackFrame, StackId, Stacks};
 use crate::units::{Owners, UnitId, UnitSettings, Units, When};
 use ravel_trace::names::SiteKind;
@@ -20,6 +20,7 @@ pub(super) struct Pass<'a> {
     pub(super) index: u64,
     pub(super) batch: Batch,
     guards: Vec<Option<Guard>>,
+    words: Vec<Keeping>,
     pub(super) error: Option<SourceError>,
     over: bool,
 }
@@ -45,6 +46,7 @@ impl<'a> Pass<'a> {
             index: 0,
             batch: Batch::default(),
             guards: Vec::new(),
+            words: Vec::new(),
             error: None,
             over: false,
         }
@@ -138,8 +140,20 @@ impl<'a> Pass<'a> {
             true => state.open.owners(names, thread, &cell, event.site),
             false => Owners::default(),
         };
-        let local = &state.threads[thread.index()];
-        let unguarded = cell.guarded_by_this && !guard_is_held(names, state, local, &cell);
+        let local = state.threads[thread.index()];
+        let unguarded = match cell.word {
+            None => false,
+            Some(_) if is_in_constructor(names, state, &local) => false,
+            Some(Word::This) => !own_lock_is_held(names, state, &local, &cell),
+            Some(Word::Other(number)) => {
+                let number = number as usize;
+                if self.words.len() <= number {
+                    self.words.resize(number + 1, Keeping::default());
+                }
+                let weakest = if kind.writes() { Mode::Exclusive } else { Mode::Shared };
+                self.words[number].is_broken(&mut state.locksets, thread, local.locks, weakest)
+            }
+        };
         let point = Point {
             index: self.index,
             position: event.position,
@@ -338,14 +352,42 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Whether a thread holds the lock of a cell's object, or is making the object.
-fn guard_is_held(names: &Names, state: &State, local: &ThreadState, cell: &Cell) -> bool {
+/// Whether a thread holds the lock of a cell's object.
+fn own_lock_is_held(names: &Names, state: &State, local: &ThreadState, cell: &Cell) -> bool {
     let mut held = state.locksets.locks(local.locks).iter();
-    let mut frames = state.stacks.frames(local.stack);
     held.any(|held| Some(names.lock(held.lock).object) == cell.object)
-        || frames
-            .next()
-            .is_some_and(|frame| names.method(frame.method).name == "<init>")
+}
+
+/// Whether a thread is making an object.
+fn is_in_constructor(names: &Names, state: &State, local: &ThreadState) -> bool {
+    let mut frames = state.stacks.frames(local.stack);
+    frames
+        .next()
+        .is_some_and(|frame| names.method(frame.method).name == "<init>")
+}
+
+/// How a word is kept that names a lock whose object is not known: some one lock must be held at all accesses, from the
+/// second thread's first on. An access that leaves none breaks the word, and does not count for the others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Keeping {
+    first: Option<ThreadId>,
+    shared: bool,
+    candidates: Option<LocksetId>,
+}
+
+impl Keeping {
+    fn is_broken(&mut self, sets: &mut Locksets, thread: ThreadId, locks: LocksetId, weakest: Mode) -> bool {
+        self.shared |= *self.first.get_or_insert(thread) != thread;
+        if !self.shared {
+            return false;
+        }
+        let left = sets.common(self.candidates.unwrap_or(locks), locks, weakest);
+        if left == LocksetId::EMPTY {
+            return true;
+        }
+        self.candidates = Some(left);
+        false
+    }
 }
 
 /// The stack after leaving a method, and all that was called by it and never left.

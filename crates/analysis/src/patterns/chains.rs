@@ -273,6 +273,10 @@ impl Moments {
             self.left_out += lost as u64;
         }
         self.kept += 1;
+        if occurrences.capacity() == 0 {
+            // Most come in one moment only.
+            occurrences.reserve_exact(1);
+        }
         occurrences.push(Occurrence { owner, events });
     }
 }

@@ -245,6 +245,20 @@ impl Analysis for Observed {
             }
             return;
         }
+        if epochs.many
+            && !access.writes()
+            && known(epochs.write)
+            && let Some(many) = self.cells[index].many.as_mut().filter(|many| !many.raced)
+        {
+            // One more read among those of others: what everybody reads and nobody writes.
+            let past = Past {
+                point: access.point,
+                time: now.time,
+            };
+            keep(&mut many.reads, past);
+            (epochs.read, self.cells[index].read) = (now, Some(access.point));
+            return;
+        }
         self.slow(view, access, now, previous);
     }
 
