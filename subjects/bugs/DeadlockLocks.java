@@ -1,6 +1,6 @@
 /* bug:
  *   rule lock-order
- *   variable ReentrantLock
+ *   variable Store.orders | ReentrantLock
  *   evidence harmful
  *   outcome deadlock
  * about: Two explicit locks taken in opposite orders, one of them inside a method that does not show it.

@@ -1,7 +1,8 @@
 //! Names for the locks of recorded runs. A trace knows the class of a lock, which says little when it is `Object` or
 //! `ReentrantLock`; the code that took it knows the field. Where the class files are at hand, the frames of a step say which
 //! acquisitions of the code are open there, and a lock is named by the one whose type fits: `shop.Account.guard`,
-//! `shop.Account.class`. What does not fit, or fits twice, keeps the name of its class; so do objects that lock themselves.
+//! `shop.Account.class`. What does not fit, or fits twice, keeps the name of its class; so do
+//! objects of the program's own classes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -153,11 +154,11 @@ impl Code {
             } else {
                 of_class
             };
-            variables.extend(
-                new.into_iter()
-                    .filter(|name| !variables.contains(name))
-                    .collect::<Vec<_>>(),
-            );
+            for name in new {
+                if !variables.contains(&name) {
+                    variables.push(name);
+                }
+            }
         }
         if finding.rule == Rule::LockOrder {
             let words = |all: &[String]| listed(&all.iter().map(|lock| short(lock)).collect::<Vec<_>>());
@@ -192,7 +193,8 @@ impl Code {
             Lock::This(_) => None,
         });
         let named: Vec<(&String, &String)> = named.collect();
-        for lock in &locks {
+        // A class of the program says what its lock is for, and one object may lie in several fields.
+        for lock in locks.iter().filter(|lock| lock.starts_with("java.")) {
             let fitting: Vec<&&String> = named
                 .iter()
                 .filter(|(declared, _)| fits(declared, &class_of(lock)))
