@@ -123,8 +123,15 @@ impl Agent {
             clock: options.clock.is_some(),
         };
         let chance = (redirects.seed || redirects.clock).then(|| Chance::new(options.seed, options.clock));
+        let watched = match &options.watch {
+            Some(path) => Some(std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?),
+            None => None,
+        };
         let recorder = Arc::new(Recorder::start(options, &header)?);
-        let registry = Registry::new(Arc::clone(&recorder));
+        let mut registry = Registry::new(Arc::clone(&recorder));
+        if let Some(list) = watched {
+            registry = registry.watch(&list);
+        }
         let instrumenter = Instrumenter::new(filter, focus, registry, forcing, redirects);
         let agent = Agent {
             jvmti,

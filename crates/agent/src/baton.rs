@@ -184,16 +184,14 @@ impl Baton {
         state.parked.remove(&block.thread);
     }
 
-    /// Before an operation that may block: whoever is next need not wait for this thread's next point.
+    /// Before an operation that may block: whoever is next need not wait for this thread's next point. A thread that has yet to
+    /// leave a unit keeps its turn: should it block, the watch takes it away.
     pub fn hand_over(&self, block: &ThreadBlock) {
         let mut state = self.lock();
         let Some(path) = state.paths.get(&block.thread).cloned() else {
             return;
         };
-        while !state.is_over()
-            && state.turns[state.current].thread == path
-            && block.position >= state.turns[state.current].limit
-        {
+        while !state.is_over() && state.turns[state.current].thread == path && state.has_done(block) {
             self.next(&mut state);
         }
     }
@@ -273,15 +271,22 @@ impl Baton {
             Some(Some(idle)) => idle.look(),
             _ => (Sleep::Runs, since),
         };
+        // SAFETY: blocks live for ever; whole words are read, of a thread that does not run if it matters.
+        let depth = unsafe {
+            let word = |field: *const u64| std::ptr::read_volatile(field);
+            (word(&raw const (*view.block).top) - word(&raw const (*view.block).bottom)) / FRAME as u64
+        };
+        let inside = turn.leave.is_some_and(|leave| state.seems_inside(number, depth, leave));
+        let done = position >= turn.limit && !inside;
         let limit = match sleep {
             Sleep::Runs => PATIENCE,
             Sleep::Dozes => DOZE,
-            Sleep::Waits | Sleep::Outside if position >= turn.limit => DONE,
+            Sleep::Waits | Sleep::Outside if done => DONE,
             Sleep::Waits | Sleep::Outside => BLOCKED,
         };
         let waited = if sleep == Sleep::Runs { since } else { idle.min(since) };
         if waited > limit {
-            if position >= turn.limit {
+            if done {
                 self.next(&mut state);
             } else {
                 let does = match sleep {
@@ -290,10 +295,11 @@ impl Baton {
                     Sleep::Waits => "waited for another thread",
                     Sleep::Outside => "waited for something outside",
                 };
-                let reason = format!(
-                    "thread {} {does} at point {position}, before point {}",
-                    turn.thread, turn.limit
-                );
+                let before = match position < turn.limit {
+                    true => format!("before point {}", turn.limit),
+                    false => "before the end of its unit".to_string(),
+                };
+                let reason = format!("thread {} {does} at point {position}, {before}", turn.thread);
                 self.skip(&mut state, reason);
             }
         }
@@ -346,7 +352,7 @@ impl Baton {
         };
         while !state.is_over() && state.turns[state.current].thread == path {
             let limit = state.turns[state.current].limit;
-            if block.position >= limit {
+            if state.has_done(block) {
                 self.next(&mut state);
             } else if state.parked.contains(&holder) {
                 let name = state.paths.get(&holder).cloned().unwrap_or_default();
@@ -445,6 +451,25 @@ impl State {
         false
     }
 
+    /// Whether the thread that calls, whose turn it is, has done all that the turn covers.
+    fn has_done(&self, block: &ThreadBlock) -> bool {
+        let turn = &self.turns[self.current];
+        block.position >= turn.limit && !turn.leave.is_some_and(|leave| self.is_inside(block, leave))
+    }
+
+    /// Whether a thread is inside as somebody else sees it: another method may be at the depth of the one that was left, for until it passes a
+    /// point.
+    fn seems_inside(&self, number: u32, frames: u64, leave: Leave) -> bool {
+        match leave {
+            Leave::Frame(depth, _) => depth > 0 && frames >= u64::from(depth),
+            Leave::Lock(count) => self.holds(number) >= count as usize,
+        }
+    }
+
+    fn holds(&self, number: u32) -> usize {
+        self.held.values().filter(|(owner, _)| *owner == number).count()
+    }
+
     fn is_inside(&self, block: &ThreadBlock, leave: Leave) -> bool {
         match leave {
             Leave::Frame(depth, entered) => {
@@ -457,10 +482,7 @@ impl State {
                 let position = unsafe { ((frame + 8) as *const u32).read() };
                 position <= entered
             }
-            Leave::Lock(count) => {
-                let own = self.held.values().filter(|(owner, _)| *owner == block.thread);
-                own.count() >= count as usize
-            }
+            Leave::Lock(count) => self.holds(block.thread) >= count as usize,
         }
     }
 

@@ -41,6 +41,9 @@ pub struct Options {
     pub focus: Option<PathBuf>,
     /// Run under this schedule instead of recording.
     pub schedule: Option<PathBuf>,
+    /// Record accesses to these fields alone (a line each, `shop.Stock.items`, `[]` for elements of arrays), and
+    /// synchronisation. All points count as ever.
+    pub watch: Option<PathBuf>,
     /// The list that all JVMs of a command sign, to be told apart in another run.
     pub roll: Option<PathBuf>,
     /// Be active only in the JVM that signs the list like this.
@@ -73,6 +76,7 @@ impl Default for Options {
             status: None,
             focus: None,
             schedule: None,
+            watch: None,
             roll: None,
             only: None,
             origin: None,
@@ -116,6 +120,7 @@ impl Options {
                 "status" => options.status = Some(PathBuf::from(value)),
                 "focus" => options.focus = Some(PathBuf::from(value)),
                 "schedule" => options.schedule = Some(PathBuf::from(value)),
+                "watch" => options.watch = Some(PathBuf::from(value)),
                 "roll" => options.roll = Some(PathBuf::from(value)),
                 "only" => options.only = Some(value),
                 "origin" => options.origin = Some(PathBuf::from(value)),
@@ -169,6 +174,7 @@ impl Options {
             ("status", &self.status),
             ("focus", &self.focus),
             ("schedule", &self.schedule),
+            ("watch", &self.watch),
             ("roll", &self.roll),
             ("origin", &self.origin),
         ] {
@@ -259,6 +265,7 @@ mod tests {
             command: vec!["java".into(), "-jar".into(), "my app.jar".into()],
             only: Some("1:-jar app-#.jar".into()),
             roll: Some(PathBuf::from("/tmp/roll")),
+            watch: Some(PathBuf::from("/tmp/watch")),
             tied: true,
             ..Options::default()
         };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ravel_trace::definition::Definition;
 use ravel_trace::ids::{ClassId, FieldId, MethodId, SiteId};
 use ravel_trace::names::{Class, Field, Method, Site, SiteKind, flags};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::recorder::{MAX_SITES, Recorder};
 
@@ -16,6 +16,10 @@ use crate::recorder::{MAX_SITES, Recorder};
 pub const SITE_VOLATILE: u8 = 1;
 /// A site's byte: the field is final.
 pub const SITE_FINAL: u8 = 2;
+/// Set for a site whose accesses are not recorded because others are watched.
+pub const SITE_UNWATCHED: u8 = 4;
+/// What stands for the elements of arrays in a list of watched fields.
+const ELEMENTS: &str = "[]";
 
 /// A field as a class file declares it.
 #[derive(Debug, Clone)]
@@ -58,6 +62,8 @@ struct FieldEntry {
 
 /// All ids given out so far.
 pub struct Registry {
+    /// Fields whose accesses are recorded; all if none is named.
+    watched: Option<FxHashSet<String>>,
     recorder: Arc<Recorder>,
     classes: FxHashMap<String, ClassEntry>,
     class_count: u32,
@@ -70,6 +76,7 @@ impl Registry {
     /// Empty, but for site 0, which is unknown.
     pub fn new(recorder: Arc<Recorder>) -> Self {
         Registry {
+            watched: None,
             recorder,
             classes: FxHashMap::default(),
             class_count: 0,
@@ -77,6 +84,17 @@ impl Registry {
             fields: Vec::new(),
             sites: vec![Site::default()],
         }
+    }
+
+    /// Records accesses to the fields of this list alone.
+    pub fn watch(mut self, list: &str) -> Self {
+        self.watched = Some(list.lines().map(str::to_string).collect());
+        self
+    }
+
+    fn is_watched(&self, field: &FieldEntry) -> bool {
+        let name = || format!("{}.{}", field.class.replace('/', "."), field.name);
+        self.watched.as_ref().is_none_or(|watched| watched.contains(&name()))
     }
 
     /// The id of a class by internal name.
@@ -160,8 +178,12 @@ impl Registry {
         id
     }
 
-    /// A site that stands for what a method returns, as a write to a static field with a name of its own.
+    /// A site that stands for what a method returns, as a write to a static field with a name of its own; none if that is not
+    /// watched.
     pub fn result_site(&mut self, mut site: Site, class: &str, name: &str, descriptor: &str) -> Option<SiteId> {
+        if self.watched.as_ref().is_some_and(|watched| !watched.contains(name)) {
+            return None;
+        }
         let field = self.field(class, name, descriptor);
         if !self.fields[field.index()].declared {
             self.fields[field.index()].declared = true;
@@ -190,6 +212,10 @@ impl Registry {
         }
         let id = SiteId(self.sites.len() as u32);
         self.recorder.define(Definition::Site(id, site.clone()));
+        let elements = matches!(site.what, SiteKind::Element(_));
+        if elements && self.watched.as_ref().is_some_and(|watched| !watched.contains(ELEMENTS)) {
+            self.flag(id, SITE_UNWATCHED);
+        }
         self.sites.push(site);
         Some(id)
     }
@@ -291,9 +317,16 @@ impl Registry {
         if flags & flags::FINAL != 0 && !self.recorder.options.keep_final {
             byte |= SITE_FINAL;
         }
-        // SAFETY: the site is below MAX_SITES, the size of the region; a byte is written whole.
-        unsafe { self.recorder.sites.at(id.index()).write(byte) };
+        if !self.is_watched(&self.fields[declared.index()]) {
+            byte |= SITE_UNWATCHED;
+        }
+        self.flag(id, byte);
         Knowledge::Flags(flags)
+    }
+
+    fn flag(&self, site: SiteId, byte: u8) {
+        // SAFETY: the site is below MAX_SITES, the size of the region; a byte is written whole.
+        unsafe { self.recorder.sites.at(site.index()).write(byte) };
     }
 
     fn point_at(&self, site: SiteId, field: FieldId) {

@@ -28,6 +28,8 @@ pub struct Program {
     /// What is worth saying of a run that did not go as wanted.
     remark: &'static str,
     options: Options,
+    /// What is watched in each run; none if everything is.
+    watched: Option<String>,
     library: PathBuf,
     scratch: tempfile::TempDir,
     limit: Duration,
@@ -47,6 +49,8 @@ pub struct Forced {
     pub ended: Option<i32>,
     /// What is worth saying if it did not go as wanted; empty if nothing is.
     pub remark: String,
+    /// Whether its trace has only what was watched.
+    pub partial: bool,
     /// Its events and names; none if no trace was left.
     pub trace: Option<(Vec<Event>, Names)>,
     /// What its methods returned: writes to fields whose names begin with [`RETURNED`].
@@ -62,6 +66,13 @@ impl Forced {
     /// The first turn that was lost, and why; none if every turn was taken.
     pub fn slip(&self) -> Option<&str> {
         self.verdict.split_once(" | ").map(|(_, slip)| slip)
+    }
+
+    /// Whether a turn was lost because its thread waited for what another one has yet to do: the schedule's order is not one
+    /// that the program can take.
+    pub fn is_impossible(&self) -> bool {
+        let waits = |slip: &str| slip.contains(" waited for ") || slip.contains(" wanted a lock of ");
+        self.slip().is_some_and(waits)
     }
 
     /// The threads that wait for nothing, if all do.
@@ -167,10 +178,19 @@ impl Program {
                 _ => "",
             },
             options,
+            watched: None,
             library: agent_library::unpack()?,
             scratch,
             limit,
         })
+    }
+
+    /// Records only accesses to these fields in its runs, and what these methods return: a program that does much takes too
+    /// long otherwise.
+    pub fn watch(&mut self, fields: impl IntoIterator<Item = String>, methods: impl IntoIterator<Item = String>) {
+        let methods = methods.into_iter().map(|method| format!("{RETURNED}{method}"));
+        let lines = fields.into_iter().chain(methods).map(|line| format!("{line}\n"));
+        self.watched = Some(lines.collect());
     }
 
     /// How many runs of it may go on at the same time: those of a script or a build tool write the same files.
@@ -185,8 +205,16 @@ impl Program {
         let place = |name: &str| scratch.join(name);
         let (list, trace, status, output) = (place("turns"), place("trace"), place("status"), place("output"));
         fs::write(&list, turns(schedule)).context("the schedule")?;
+        let watch = match &self.watched {
+            Some(lines) => {
+                fs::write(place("watch"), lines).context("the list of watched fields")?;
+                Some(place("watch"))
+            }
+            None => None,
+        };
         let options = Options {
             out: trace.clone(),
+            watch,
             status: Some(status.clone()),
             schedule: Some(list),
             command: self.command.clone(),
@@ -235,6 +263,7 @@ impl Program {
                 (Some(jvm), true) => self.not_met(jvm, &place("roll")),
                 _ => self.remark.to_string(),
             },
+            partial: self.watched.is_some(),
             trace: None,
             returned: Vec::new(),
         };

@@ -10,6 +10,7 @@ mod harm;
 mod marks;
 mod prover;
 mod runs;
+mod stuck;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,6 +29,9 @@ use self::runs::Runs;
 use crate::forcing::Program;
 use crate::interrupt;
 use crate::progress::Forcing;
+
+/// Events of a recorded run up to which forced runs record everything; of longer ones, only what the findings are about.
+const MOST_RECORDED: u64 = 1_000_000;
 
 /// What may be spent.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +89,7 @@ struct Attempt {
 /// other programs ran beside it is tried again alone.
 pub fn prove(
     trace: &Path,
-    findings: &mut [Finding],
+    findings: &mut Vec<Finding>,
     budget: Budget,
     progress: &(dyn Fn(Forcing<'_>) + Sync),
 ) -> Result<Tally> {
@@ -94,15 +98,19 @@ pub fn prove(
     let open =
         || Reader::open(trace, ReadOptions::default()).with_context(|| format!("cannot read {}", trace.display()));
     let mut reader = open()?;
-    let image = Image::build(&mut reader, Limits::default())?;
-    let program = Program::of(&reader, budget.run)?;
+    let (image, cut) = Image::beginning(&mut reader, Limits::default())?;
+    let mut program = Program::of(&reader, budget.run)?;
     let marks = Marks::read(&mut open()?, findings, &image)?;
+    if marks.events > MOST_RECORDED {
+        program.watch(marks.fields(), marks.methods());
+    }
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
     let runs = Runs::new(&program);
     let attempt = |finding: &Finding| -> Result<Attempt> {
         let mut finding = finding.clone();
         let mut prover = Prover::new(&image, &runs, &marks, trace, deadline);
+        prover.cut = cut;
         let outcome = prover.attempt(&mut finding, progress);
         finding.shown = is_shown(&finding);
         outcome.map(|()| Attempt {
@@ -148,6 +156,12 @@ pub fn prove(
         }
     }
     let mut tally = Tally::default();
+    if Instant::now() < deadline && !interrupt::requested() {
+        let (deadlock, made) = stuck::find(&marks, &runs)?;
+        tally.runs += made;
+        tally.forced.extend(deadlock.iter().map(|finding| finding.id.clone()));
+        findings.extend(deadlock);
+    }
     for (index, attempt) in attempts {
         findings[index] = attempt.finding;
         tally.add(attempt.tally);

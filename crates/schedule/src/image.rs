@@ -154,14 +154,25 @@ impl std::fmt::Debug for Image {
 impl Image {
     /// Reads a trace to its end.
     pub fn build(source: &mut dyn Source, limits: Limits) -> Result<Image, ImageError> {
-        let mut builder = Builder::default();
-        while let Some(event) = source.next_event()? {
-            builder.event(&event, source.names());
-            if builder.len() > limits.events {
-                return Err(ImageError::TooLong(limits.events));
-            }
+        match Image::beginning(source, limits)? {
+            (image, None) => Ok(image),
+            (_, Some(_)) => Err(ImageError::TooLong(limits.events)),
         }
-        Ok(builder.finish(source.names()))
+    }
+
+    /// Reads a trace as far as the limit allows; how many of its events that were, if it has more. What a schedule takes lies
+    /// before the bug, so the beginning of a long trace will do for what happens there.
+    pub fn beginning(source: &mut dyn Source, limits: Limits) -> Result<(Image, Option<u64>), ImageError> {
+        let mut builder = Builder::default();
+        let mut read = 0;
+        while let Some(event) = source.next_event()? {
+            if builder.len() >= limits.events {
+                return Ok((builder.finish(source.names()), Some(read)));
+            }
+            builder.event(&event, source.names());
+            read += 1;
+        }
+        Ok((builder.finish(source.names()), None))
     }
 
     /// How many events were kept.

@@ -240,7 +240,15 @@ impl<'a> Job<'a> {
                 ..self.budget
             };
             self.prove(path, &mut findings, budget);
+            if !self.only.is_empty() {
+                findings.retain(|finding| self.only.contains(&finding.id));
+            }
             let name = seen_from_here(path);
+            for finding in findings.iter_mut().filter(|finding| finding.replay.is_empty()) {
+                if finding.evidence == Evidence::Harmful && !self.traces_vanish {
+                    finding.replay = replay_command(&name, &finding.id);
+                }
+            }
             if let Some(recording) = self.report.recordings.iter_mut().find(|r| r.trace == name) {
                 recording.note(&findings);
                 recording.note(&known);
@@ -302,7 +310,7 @@ impl<'a> Job<'a> {
         Ok(analysed.findings)
     }
 
-    fn prove(&mut self, path: &Path, findings: &mut [Finding], budget: Budget) {
+    fn prove(&mut self, path: &Path, findings: &mut Vec<Finding>, budget: Budget) {
         let line = ForcingLine::new(findings.len());
         match prove(path, findings, budget, &|event| line.take(&event)) {
             Ok(tally) => self.tally.add(tally),

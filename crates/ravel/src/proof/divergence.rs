@@ -81,7 +81,7 @@ pub struct Divergence {
 
 /// Where a run left the recorded path; none if all events are where they were as far as the schedule goes.
 pub fn first(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<Divergence> {
-    let (events, names) = run.trace.as_ref()?;
+    let (events, names) = run.trace.as_ref().filter(|_| !run.partial)?;
     let index = Index::of(events, names);
     let ends = ends(schedule);
     let mut reader = Reader::open(trace, ReadOptions::default()).ok()?;

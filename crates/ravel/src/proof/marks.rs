@@ -1,14 +1,19 @@
 //! What the recorded trace says of a finding's events and units, in words that mean the same in another run: object ids and
 //! the numbers of threads, sites and fields do not.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, EventRef, Finding, UnitKind, UnitSpan};
 use ravel_schedule::{Goal, Image, Leave, naming};
 use ravel_trace::names::{Names, SiteKind};
-use ravel_trace::{Event, Op, Reader, Source};
+use ravel_trace::{Event, LockId, Op, Reader, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::divergence::Shifts;
+
+/// What an element of an array is called.
+const ELEMENT: &str = "an array element";
 
 /// An event of the recorded trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +44,22 @@ pub struct Mark {
 /// The marks of a trace, by the numbers of the events.
 pub struct Marks {
     all: FxHashMap<u64, Mark>,
+    /// How many events the trace has.
+    pub events: u64,
+    /// Locks that were held when the trace ended.
+    pub held: Vec<Held>,
+}
+
+/// A lock that a thread held when the trace ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// The name of the thread.
+    pub thread: String,
+    /// The lock, and what it is called.
+    pub lock: LockId,
+    pub name: String,
+    /// Where it was taken: class, method, file and line.
+    pub place: (String, String, String, u32),
 }
 
 impl Marks {
@@ -51,7 +72,7 @@ impl Marks {
         let mut all: FxHashMap<u64, Mark> = FxHashMap::default();
         // By thread, where the methods on the stack were entered, and the marks inside each.
         let mut stacks: FxHashMap<u32, Vec<(u32, Vec<u64>)>> = FxHashMap::default();
-        let mut held: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut held: FxHashMap<u32, Vec<(LockId, Event)>> = FxHashMap::default();
         let mut index = 0;
         while let Some(event) = reader.next_event()? {
             let stack = stacks.entry(event.thread.0).or_default();
@@ -65,8 +86,13 @@ impl Marks {
                         }
                     }
                 }
-                Op::Acquire { .. } | Op::Resume { .. } => *locks += 1,
-                Op::Release { .. } | Op::Wait { .. } => *locks = locks.saturating_sub(1),
+                Op::Acquire { lock, .. } | Op::Resume { lock, .. } => locks.push((lock, event)),
+                Op::Release { lock, .. } | Op::Wait { lock } => {
+                    if let Some(last) = locks.iter().rposition(|(held, _)| *held == lock) {
+                        locks.remove(last);
+                    }
+                }
+                Op::End { .. } => locks.clear(),
                 _ => {}
             }
             if wanted.contains(&index) {
@@ -82,7 +108,7 @@ impl Marks {
                     depth: stack.len() as u32,
                     entered: stack.last().map_or(0, |(position, _)| *position),
                     left: None,
-                    locks: *locks,
+                    locks: locks.len() as u32,
                     method: match event.op {
                         Op::Enter { method } => method_name(names, method.index()),
                         _ => None,
@@ -95,7 +121,37 @@ impl Marks {
             }
             index += 1;
         }
-        Ok(Marks { all })
+        let names = reader.names();
+        let mut held: Vec<(LockId, Event)> = held.into_values().flatten().collect();
+        held.sort_by_key(|(lock, event)| (event.thread, event.position, *lock));
+        let held = held.into_iter().map(|(lock, event)| Held {
+            thread: names
+                .threads
+                .get(event.thread.index())
+                .map_or_else(String::new, |thread| thread.name.clone()),
+            lock,
+            name: names.lock(lock).name.clone(),
+            place: place(&event, names),
+        });
+        Ok(Marks {
+            all,
+            events: index,
+            held: held.collect(),
+        })
+    }
+
+    /// The fields that the marks are of, as a list of watched fields names them.
+    pub fn fields(&self) -> BTreeSet<String> {
+        let variables = self.all.values().map(|mark| mark.variable.as_str());
+        variables
+            .map(|variable| if variable == ELEMENT { "[]" } else { variable })
+            .map(str::to_string)
+            .collect()
+    }
+
+    /// The methods whose entries are marked.
+    pub fn methods(&self) -> BTreeSet<String> {
+        self.all.values().filter_map(|mark| mark.method.clone()).collect()
     }
 
     /// What is known of an event.
@@ -308,6 +364,6 @@ pub fn variable(event: &Event, names: &Names) -> String {
             let field = names.field(field);
             format!("{}.{}", names.class(field.class).name, field.name)
         }
-        None => "an array element".into(),
+        None => ELEMENT.into(),
     }
 }

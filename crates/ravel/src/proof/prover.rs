@@ -25,6 +25,8 @@ const MOST_CANDIDATES: usize = 24;
 const MOST_FAILURES: usize = 4;
 /// Runs of one finding after which no further occurrence is tried.
 const MOST_RUNS: usize = 48;
+/// Events before an occurrence that make no difference.
+const FEW: u64 = 10_000;
 /// Points that a thread passes to be far ahead of the others.
 const FAR: u32 = 2_000;
 /// Orders of the units that are forced for comparison.
@@ -40,6 +42,8 @@ pub struct Prover<'a> {
     deadline: Instant,
     /// Runs that this finding needs, whether they were made for it or not: schedule and number.
     needed: FxHashSet<(Schedule, usize)>,
+    /// How many of the trace's events schedules are made of, if not of all.
+    pub cut: Option<u64>,
     /// What was tried.
     pub tally: Tally,
     /// Whether a run went another way than its schedule, which may be for lack of a processor.
@@ -70,6 +74,7 @@ impl<'a> Prover<'a> {
             trace,
             deadline,
             needed: FxHashSet::default(),
+            cut: None,
             tally: Tally::default(),
             disturbed: false,
         }
@@ -100,7 +105,12 @@ impl<'a> Prover<'a> {
     }
 
     fn finding(&mut self, finding: &mut Finding) -> Result<()> {
-        let mut reason = "the trace has no occurrence of it that could be forced".to_string();
+        let mut reason = match self.cut {
+            Some(cut) if !finding.candidates.is_empty() => format!(
+                "it occurs only after the first {cut} events of the trace, which are all that schedules are made of"
+            ),
+            _ => "the trace has no occurrence of it that could be forced".to_string(),
+        };
         let (mut scheduled, mut failures, mut happened) = (false, 0, false);
         for candidate in self.by_promise(finding) {
             if self.is_over() {
@@ -140,21 +150,28 @@ impl<'a> Prover<'a> {
         Ok(())
     }
 
-    /// The occurrences to try: those of code that was not tried yet come first.
+    /// The occurrences to try: those of code that was not tried yet come first, then those that much less comes before.
     fn by_promise(&self, finding: &Finding) -> Vec<Candidate> {
         let mut seen = BTreeSet::new();
-        let mut all: Vec<(bool, &Candidate)> = finding
+        let last = |candidate: &Candidate| candidate.events.iter().map(|event| event.index).max().unwrap_or(0);
+        let within = |candidate: &&Candidate| self.cut.is_none_or(|cut| last(candidate) < cut);
+        let mut all: Vec<(bool, u32, &Candidate)> = finding
             .candidates
             .iter()
+            .filter(within)
             .map(|candidate| {
                 let sites = candidate.events.iter().map(|event| self.marks.get(event.index));
                 let code: Vec<_> = sites.map(|mark| mark.map(|mark| (&mark.thread, &mark.site))).collect();
-                (!seen.insert(code), candidate)
+                (
+                    !seen.insert(code),
+                    (last(candidate) / FEW).checked_ilog2().map_or(0, |log| log + 1),
+                    candidate,
+                )
             })
             .collect();
-        all.sort_by_key(|(again, _)| *again);
+        all.sort_by_key(|(again, before, _)| (*again, *before));
         let chosen = all.into_iter().take(MOST_CANDIDATES);
-        chosen.map(|(_, candidate)| candidate.clone()).collect()
+        chosen.map(|(.., candidate)| candidate.clone()).collect()
     }
 
     /// Forces one occurrence. Why it got no further if it happened (empty if there is no further), or why it did not happen.
@@ -462,7 +479,7 @@ impl<'a> Prover<'a> {
             // No units to put in order: the program as it runs by itself.
             schedules.push(Schedule::default());
         }
-        let mut orders = Vec::new();
+        let (mut orders, mut impossible) = (Vec::new(), Vec::new());
         for schedule in &schedules {
             let (mut runs, mut slipped) = (Vec::new(), Vec::new());
             // One more try than runs are wanted: a busy machine may have spoilt one.
@@ -477,13 +494,17 @@ impl<'a> Prover<'a> {
                     (false, _) => {}
                 }
             }
+            let possible = !runs.is_empty() || slipped.iter().any(|run| !run.is_impossible());
             runs.extend(slipped);
             runs.truncate(count);
-            if runs.len() == count {
-                orders.push(runs);
+            match (runs.len() == count, possible) {
+                (true, true) => orders.push(runs),
+                (true, false) => impossible.push(runs),
+                (false, _) => {}
             }
         }
-        Ok(orders)
+        // A unit that waits for the other one in its middle cannot come first; its run is none of a serial order.
+        Ok(if orders.is_empty() { impossible } else { orders })
     }
 }
 
