@@ -239,7 +239,7 @@ fn faulty_programs_hang_nothing_and_leave_nothing() {
             "DeadlocksByItself",
             &["--end-after", "2"],
             1,
-            "wait for each other for ever (",
+            "The program locks up by itself: ",
         ),
         (
             "NeverEnds",

@@ -41,7 +41,9 @@ fn classes() -> &'static Path {
             .map(|name| common::root().join(format!("subjects/bugs/{name}.java")))
             .collect();
         sources.push(ends);
-        sources.push(common::root().join("crates/ravel/tests/java/Chance.java"));
+        for name in ["Chance", "Differs"] {
+            sources.push(common::root().join(format!("crates/ravel/tests/java/{name}.java")));
+        }
         compile_some(&tested_jdks()[0], &sources, &directory);
         directory
     })
@@ -212,5 +214,33 @@ fn chance_and_time_can_be_made_the_same_in_every_run() {
             1,
             "replay repeats the seed and the clock",
         );
+    }
+}
+
+#[test]
+fn a_run_that_leaves_the_recorded_path_is_tried_again_with_what_was_learnt() {
+    for jdk in tested_jdks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mark = directory.path().join("made");
+        // The first thread has ten points fewer from the second run on: its accesses are found where they are then.
+        let program = ["Differs", "shifts", &mark.to_string_lossy()];
+        assert_code(&whole_job(&jdk, directory.path(), &[], &program), 1, "a bug elsewhere");
+        std::fs::remove_file(&mark).expect("the program has made it");
+        // It does not come to the accesses at all: nothing can be learnt, and the place is said.
+        let program = ["Differs", "skips", &mark.to_string_lossy()];
+        assert_code(
+            &whole_job(&jdk, directory.path(), &[], &program),
+            0,
+            "no way to the bug",
+        );
+        let found = findings(&directory.path().join("t.json"));
+        let limits: Vec<&str> = found.iter().filter_map(|finding| finding["limit"].as_str()).collect();
+        let said = |limit: &&str| {
+            limit.contains("thread t1 at point")
+                && limit.contains("expected read Differs.steps in Differs.work (Differs.java:")
+                && limit.contains("saw ")
+                && limit.contains("input, time, random numbers or the order of a hash table may differ")
+        };
+        assert!(limits.iter().any(said), "JDK {}: {limits:#?}", jdk.release);
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::report::ReportArgs;
-use super::run::{BudgetArgs, Job};
+use super::run::{AnalysesArgs, BudgetArgs, Job};
 
 /// Force findings of a trace, and say of each what came out.
 #[derive(clap::Args, Debug)]
@@ -19,6 +19,8 @@ pub struct Args {
     #[command(flatten)]
     budget: BudgetArgs,
     #[command(flatten)]
+    analyses: AnalysesArgs,
+    #[command(flatten)]
     report: ReportArgs,
 }
 
@@ -26,6 +28,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode> {
     let config = args.report.load_config()?;
     let mut job = Job::new(&args.report, &config, args.budget.budget());
+    job.analyses.clone_from(&args.analyses.analyses);
     job.only.clone_from(&args.findings);
     job.traces(std::slice::from_ref(&args.trace))?;
     for wanted in &args.findings {

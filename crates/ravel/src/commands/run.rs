@@ -33,6 +33,8 @@ pub struct Args {
     pub recorder: RecorderArgs,
     #[command(flatten)]
     pub budget: BudgetArgs,
+    #[command(flatten)]
+    pub analyses: AnalysesArgs,
     /// Do not scan the class path for what to force first
     #[arg(long)]
     pub no_scan: bool,
@@ -65,6 +67,14 @@ pub struct BudgetArgs {
     pub jobs: Option<u16>,
 }
 
+/// What is looked for.
+#[derive(clap::Args, Clone, Debug)]
+pub struct AnalysesArgs {
+    /// Run only these analyses (lockset, race, reduction, blocks, automata, patterns, serializability)
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub analyses: Vec<String>,
+}
+
 impl BudgetArgs {
     /// As the prover takes it.
     pub fn budget(&self) -> Budget {
@@ -82,6 +92,8 @@ impl BudgetArgs {
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
     let config = args.report.load_config()?;
+    // A name that no analysis has is said before the program runs.
+    registry::choose(&args.analyses.analyses, &[])?;
     let start = Instant::now();
     let mut options = args.recorder.options();
     options.include.extend(config.record.include.iter().cloned());
@@ -131,6 +143,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return Ok(ours(ExitCode::from(3)));
     }
     let mut job = Job::new(&args.report, &config, args.budget.budget());
+    job.analyses.clone_from(&args.analyses.analyses);
     job.scan = !args.no_scan;
     job.focus = focus.proven(&options);
     job.traces(&traces)?;
@@ -185,6 +198,8 @@ pub struct Job<'a> {
     focus: ravel_analysis::focus::Focus,
     /// How long the recorded runs took.
     recorded: Duration,
+    /// Only these analyses are run; all if empty.
+    pub analyses: Vec<String>,
     /// Only these findings are forced and reported; all if empty.
     pub only: Vec<String>,
     /// Whether the class files say what to force first.
@@ -213,6 +228,7 @@ impl<'a> Job<'a> {
             analysed: Duration::ZERO,
             focus: ravel_analysis::focus::Focus::default(),
             recorded: Duration::ZERO,
+            analyses: Vec::new(),
             only: Vec::new(),
             scan: false,
             suspects: None,
@@ -268,7 +284,7 @@ impl<'a> Job<'a> {
         let name = seen_from_here(path);
         let mut reader = Reader::open(path, ReadOptions::default())?;
         let start = Instant::now();
-        let analyses = registry::choose(&[], &self.config.access_patterns())?;
+        let analyses = registry::choose(&self.analyses, &self.config.access_patterns())?;
         let mut settings = self.config.unit_settings();
         settings.focus = self.focus.clone();
         let (mut analysed, recording) = watched(&name, &mut reader, &settings, analyses, cores());
@@ -342,7 +358,11 @@ impl<'a> Job<'a> {
         let tally = &self.tally;
         let made = tally.forced.iter().filter(|id| happened.contains(id)).count();
         let suspected = self.suspected.map(|words| format!("; {words}")).unwrap_or_default();
-        let (analyses, seconds) = (registry::all().len(), self.analysed.as_secs_f64());
+        let analyses = match self.analyses.len() {
+            0 => registry::all().len(),
+            some => some,
+        };
+        let seconds = self.analysed.as_secs_f64();
         self.notes.analysed = Some(format!("{analyses} analyses in {seconds:.1} s{suspected}"));
         self.notes.forced = Some(forced(tally, made, self.unforced.as_deref()));
         self.report.summary.times = Some(Times {
