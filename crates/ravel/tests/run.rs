@@ -244,3 +244,37 @@ fn a_run_that_leaves_the_recorded_path_is_tried_again_with_what_was_learnt() {
         assert!(limits.iter().any(said), "JDK {}: {limits:#?}", jdk.release);
     }
 }
+
+#[test]
+fn a_schedule_can_be_taken_from_a_finding_edited_and_forced() {
+    let jdk = &tested_jdks()[0];
+    let directory = tempfile::tempdir().expect("a directory");
+    assert_code(
+        &whole_job(jdk, directory.path(), &[], &["AtomicGetThenSet"]),
+        1,
+        "a bug",
+    );
+    let found = findings(&directory.path().join("t.json"));
+    let harmful = found
+        .iter()
+        .find(|finding| finding["evidence"] == "harmful")
+        .expect("harm");
+    let force = |schedule: &str| {
+        let file = directory.path().join("schedule");
+        std::fs::write(&file, schedule).expect("written");
+        let mut replay = ravel();
+        replay.arg("replay").arg(directory.path().join("t.ravel"));
+        run(replay.arg("--schedule").arg(file), LIMIT)
+    };
+    let as_found = force(&harmful["schedule"].to_string());
+    assert_code(&as_found, 1, "the finding's own schedule");
+    assert!(
+        text(&as_found.stderr).contains("every turn was taken"),
+        "{}",
+        text(&as_found.stderr)
+    );
+    assert_code(&force("[]"), 0, "no turns: the program as it runs by itself");
+    let wrong = force("[[\"nobody\", 3]]");
+    assert_code(&wrong, 2, "a thread that the trace does not have");
+    assert!(text(&wrong.stderr).contains("nobody"), "{}", text(&wrong.stderr));
+}

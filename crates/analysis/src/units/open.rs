@@ -4,6 +4,7 @@ use super::code::{Code, MethodTraits};
 use super::{Owner, Owners, UnitId, UnitInfo, UnitSettings, When};
 use crate::finding::UnitKind;
 use crate::sets::{Cell, CellKind, SetId};
+use ravel_trace::names::SiteKind;
 use ravel_trace::{ClassId, LockId, MethodId, Names, ObjectId, SiteId, ThreadId};
 use smallvec::SmallVec;
 
@@ -27,6 +28,8 @@ struct Section {
     members: SmallVec<[LockId; 2]>,
     /// How many frames there were when it began.
     depth: usize,
+    /// Whether it lies in a method of the platform that the innermost frame called, which has no frame of its own.
+    called: bool,
     site: SiteId,
     begin: When,
     unit: Option<UnitId>,
@@ -60,6 +63,16 @@ enum Slot {
     Declared(usize),
     Section(usize),
     Frame(usize),
+}
+
+/// Whether a lock is taken in code of the platform that a frame called: at a place of another method, or at a call that
+/// is not the taking of a lock itself.
+fn is_called(names: &Names, frame: &Frame, lock: LockId, site: SiteId) -> bool {
+    let Some(place) = names.sites.get(site.index()).filter(|_| site != SiteId(0)) else {
+        return false;
+    };
+    let explicit = || names.lock(lock).name.starts_with("java.util.concurrent.");
+    place.method != frame.method || matches!(place.what, SiteKind::Call(_)) && !explicit()
 }
 
 /// The units of all threads.
@@ -185,6 +198,10 @@ impl Units {
             object,
             members: SmallVec::new(),
             depth,
+            called: units
+                .frames
+                .last()
+                .is_some_and(|frame| is_called(names, frame, lock, site)),
             site,
             begin,
             unit: None,
@@ -402,6 +419,7 @@ impl Units {
         }
         let units = &self.threads[thread.index()];
         let caller = match (units.sections.first(), cell.kind) {
+            (Some(section), _) if section.called => section.depth.checked_sub(1)?,
             (Some(section), _) => section.depth.checked_sub(2)?,
             (None, CellKind::Modelled) => units.frames.len().checked_sub(1)?,
             _ => return None,

@@ -1,12 +1,17 @@
 //! `ravel replay`: forces the findings of a trace again, and says of each what came out.
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use ravel_schedule::{Schedule, naming};
+use ravel_trace::{ReadOptions, Reader, Source};
 
 use super::report::ReportArgs;
 use super::run::{AnalysesArgs, BudgetArgs, Job};
+use crate::forcing::Program;
+use crate::interrupt;
 
 /// Force findings of a trace, and say of each what came out.
 #[derive(clap::Args, Debug)]
@@ -16,6 +21,10 @@ pub struct Args {
     /// The findings, by id; all if none is given
     #[arg(value_name = "FINDING")]
     findings: Vec<String>,
+    /// Instead of findings, force the turns of this file once: pairs of thread and points as in a finding's JSON,
+    /// [["main", 12], ["t1", 3]], or the text form of a schedule
+    #[arg(long, value_name = "FILE", conflicts_with = "findings")]
+    schedule: Option<PathBuf>,
     #[command(flatten)]
     budget: BudgetArgs,
     #[command(flatten)]
@@ -26,6 +35,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
+    if let Some(file) = &args.schedule {
+        return by_hand(&args, file);
+    }
     let config = args.report.load_config()?;
     let mut job = Job::new(&args.report, &config, args.budget.budget());
     job.analyses.clone_from(&args.analyses.analyses);
@@ -53,4 +65,48 @@ pub fn run(args: Args) -> Result<ExitCode> {
         eprintln!("ravel: {} {evidence}: {outcome}", finding.id);
     }
     job.finish()
+}
+
+/// Forces a schedule that somebody has written or edited; 1 if the program did not end well under it.
+fn by_hand(args: &Args, file: &Path) -> Result<ExitCode> {
+    interrupt::listen();
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut reader = Reader::open(&args.trace, ReadOptions::default())
+        .with_context(|| format!("cannot read {}", args.trace.display()))?;
+    while reader.next_event()?.is_some() {}
+    let names = reader.names();
+    let threads = naming::thread_names(names, names.threads.len());
+    let schedule = if text.trim_start().starts_with('[') {
+        Schedule::from_json(&text, &threads)
+    } else {
+        Schedule::parse(&text)
+    };
+    let schedule = schedule.with_context(|| file.display().to_string())?;
+    let run = Program::of(&reader, args.budget.budget().run)?.force(&schedule, 0)?;
+    std::io::stdout().write_all(&run.output)?;
+    let verdict = match run.slip() {
+        Some(slip) => format!("the run left the schedule: {slip}"),
+        None if run.complete() => "every turn was taken".to_string(),
+        None => format!(
+            "the run left the schedule: {}",
+            run.verdict.trim_start_matches("failed ")
+        ),
+    };
+    eprintln!("ravel: {verdict}");
+    if let Some(threads) = run.deadlock() {
+        eprintln!("ravel: deadlock: {threads} wait for each other for ever");
+    } else if run.hung() {
+        let threads = run
+            .waiting()
+            .map(|threads| format!(": {threads} wait"))
+            .unwrap_or_default();
+        eprintln!("ravel: the program did not end{threads}");
+    } else {
+        eprintln!("ravel: the program ended with {}", run.status);
+    }
+    for (thread, exception) in run.exceptions() {
+        eprintln!("ravel: thread {thread} died of {exception}");
+    }
+    let well = run.status.success() && run.exceptions().is_empty() && run.deadlock().is_none() && !run.hung();
+    Ok(ExitCode::from(u8::from(!well)))
 }
