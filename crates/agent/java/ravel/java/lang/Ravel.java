@@ -598,7 +598,7 @@ public final class Ravel {
     private static void elementAccess(long t, int kind, int code, Object a, int i, long v) {
         if (a == null || i < 0 || i >= java.lang.reflect.Array.getLength(a)) return;
         // Elements of arrays are not watched in this forced run.
-        if (H.U.getByte(H.SITES + site) != 0) return;
+        if (H.U.getByte(H.SITES + (code & SITE)) != 0) return;
         int hash = System.identityHashCode(a);
         // Looked at before anything that it depends on.
         boolean references = a instanceof Object[];
