@@ -29,7 +29,7 @@ impl Early {
         let forks = forks(world, points);
         let initialiser = |method: &MethodIx| world.method(*method).name == "<clinit>";
         let reflective = world.lists_methods || world.reflective_calls && world.strings.contains(b"main".as_slice());
-        if reflective || forks.iter().any(|method| initialiser(method)) {
+        if reflective || forks.iter().any(initialiser) {
             return Early::default();
         }
         let may_fork = |method: MethodIx, call: u32| call_forks(world, points, &forks, method, call);
