@@ -10,7 +10,7 @@ use crate::options::Options;
 pub enum Treatment {
     /// Fields, arrays, monitors, methods: everything is recorded.
     Application,
-    /// A collection of the JDK: its fields are recorded when application code calls it.
+    /// A collection or format of the JDK: its fields are recorded when application code calls it.
     Collection,
     /// Another class of the JDK: only its modelled methods are touched.
     Library,
@@ -148,9 +148,11 @@ impl Filter {
     }
 }
 
-/// The collections that are looked into, and the wrappers that synchronise them.
+/// The collections that are looked into, the wrappers that synchronise them, and formats, which are no more fit to be shared.
 fn is_collection(name: &str) -> bool {
-    platform::is_collection(name.as_bytes()) || name.starts_with("java/util/Collections$Synchronized")
+    platform::is_collection(name.as_bytes())
+        || platform::is_format(name.as_bytes())
+        || name.starts_with("java/util/Collections$Synchronized")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What belongs to the JDK, by name alone: its packages, and the collections that are looked into.
+//! What belongs to the JDK, by name alone: its packages, and the collections and formats that are looked into.
 
 /// How the internal names of the platform's classes begin.
 pub const PACKAGES: &[&str] = &[
@@ -41,6 +41,23 @@ pub const COLLECTIONS: &[&str] = &[
     "TreeSet",
     "Vector",
 ];
+
+/// Formats and calendars: they look like values, are shared like them, and change with every use.
+const FORMATS: &[&str] = &[
+    "java/text/Format",
+    "java/text/DateFormat",
+    "java/text/SimpleDateFormat",
+    "java/text/NumberFormat",
+    "java/text/DecimalFormat",
+    "java/text/DigitList",
+    "java/util/Calendar",
+    "java/util/GregorianCalendar",
+];
+
+/// Whether a class of this internal name is a format or a calendar.
+pub fn is_format(name: &[u8]) -> bool {
+    FORMATS.iter().any(|known| known.as_bytes() == name)
+}
 
 /// Whether a class of this internal name is part of the platform.
 pub fn is_platform(name: &[u8]) -> bool {
