@@ -22,6 +22,8 @@ use crate::thread_block::{FRAME, ThreadBlock};
 
 /// How long the thread whose turn it is may take from one point to the next while it can run.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// How long it may take, step by step, to leave its unit: some never do.
+const LEAVING: Duration = Duration::from_secs(8);
 /// How long it may sleep or wait with a time limit: that may end by itself.
 const DOZE: Duration = Duration::from_millis(1500);
 /// How long it may wait for something else: other threads, input.
@@ -77,6 +79,8 @@ struct State {
     live: FxHashMap<u32, Option<Idle>>,
     seen: (usize, u32),
     since: Instant,
+    /// The turn whose thread was last seen past its point but still in its unit, and since when.
+    leaving: (usize, Instant),
     /// When the threads were last looked at.
     looked: Instant,
 }
@@ -114,6 +118,7 @@ impl Baton {
             live: FxHashMap::default(),
             seen: (0, 0),
             since: Instant::now(),
+            leaving: (usize::MAX, Instant::now()),
             looked: Instant::now(),
         };
         Baton {
@@ -278,6 +283,15 @@ impl Baton {
         };
         let inside = turn.leave.is_some_and(|leave| state.seems_inside(number, depth, leave));
         let done = position >= turn.limit && !inside;
+        if position >= turn.limit && inside {
+            if state.leaving.0 != state.current {
+                state.leaving = (state.current, Instant::now());
+            } else if state.leaving.1.elapsed() > LEAVING {
+                let reason = format!("thread {} does not leave its unit", turn.thread);
+                self.skip(&mut state, reason);
+                return false;
+            }
+        }
         let limit = match sleep {
             Sleep::Runs => PATIENCE,
             Sleep::Dozes => DOZE,
