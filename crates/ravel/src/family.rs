@@ -198,6 +198,9 @@ fn start() -> Option<ChildStdin> {
     command.spawn().ok()?.stdin.take()
 }
 
+/// How often the guard tries to remove a file.
+const REMOVALS: usize = 60;
+
 /// What the guard does: listens until Ravel is gone, and ends what is left.
 pub fn guard(lines: impl BufRead) {
     let mut families: Vec<Family> = Vec::new();
@@ -219,7 +222,14 @@ pub fn guard(lines: impl BufRead) {
     }
     families.iter().for_each(Family::end);
     for path in files {
-        let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+        // What was just ended may still be making a file there.
+        for _ in 0..REMOVALS {
+            let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+            if !path.exists() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 }
 
