@@ -342,8 +342,11 @@ fn wait(child: &mut Child, family: &Family, limit: Duration) -> Result<(ExitStat
 /// Events of a forced run that are kept: several runs are, and a thread that the schedule lets spin makes millions a second.
 const MOST_EVENTS: usize = 4_000_000;
 
-/// The events of a run, apart from them what its methods returned, and the names; nothing if there are too many.
-fn read(path: &Path) -> Result<Option<(Vec<Event>, Vec<Event>, Names)>> {
+/// The events of a run, apart from them what its methods returned, and the names.
+type Told = (Vec<Event>, Vec<Event>, Names);
+
+/// What a run told; nothing if that is too much.
+fn read(path: &Path) -> Result<Option<Told>> {
     let mut reader = Reader::open(path, ReadOptions { salvage: true })?;
     let (mut events, mut returned) = (Vec::new(), Vec::new());
     while let Some(event) = reader.next_event()? {
