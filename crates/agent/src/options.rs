@@ -41,6 +41,8 @@ pub struct Options {
     pub focus: Option<PathBuf>,
     /// Run under this schedule instead of recording.
     pub schedule: Option<PathBuf>,
+    /// Run under the schedule and record as ever: what methods return is not noted.
+    pub explore: bool,
     /// Record accesses to these fields alone (a line each, `shop.Stock.items`, `[]` for elements of arrays), and
     /// synchronisation. All points count as ever.
     pub watch: Option<PathBuf>,
@@ -76,6 +78,7 @@ impl Default for Options {
             status: None,
             focus: None,
             schedule: None,
+            explore: false,
             watch: None,
             roll: None,
             only: None,
@@ -120,6 +123,7 @@ impl Options {
                 "status" => options.status = Some(PathBuf::from(value)),
                 "focus" => options.focus = Some(PathBuf::from(value)),
                 "schedule" => options.schedule = Some(PathBuf::from(value)),
+                "explore" => options.explore = true,
                 "watch" => options.watch = Some(PathBuf::from(value)),
                 "roll" => options.roll = Some(PathBuf::from(value)),
                 "only" => options.only = Some(value),
@@ -145,6 +149,7 @@ impl Options {
             ("keep-unshared", self.keep_unshared),
             ("keep-repeats", self.keep_repeats),
             ("keep-final", self.keep_final),
+            ("explore", self.explore),
             ("tied", self.tied),
             ("everything", self.everything),
         ] {

@@ -181,7 +181,8 @@ impl Registry {
     /// A site that stands for what a method returns, as a write to a static field with a name of its own; none if that is not
     /// watched.
     pub fn result_site(&mut self, mut site: Site, class: &str, name: &str, descriptor: &str) -> Option<SiteId> {
-        if self.watched.as_ref().is_some_and(|watched| !watched.contains(name)) {
+        let unwatched = self.watched.as_ref().is_some_and(|watched| !watched.contains(name));
+        if unwatched || self.recorder.options.explore {
             return None;
         }
         let field = self.field(class, name, descriptor);

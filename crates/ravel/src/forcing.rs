@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -15,7 +16,10 @@ use ravel_trace::{Event, Op, ReadOptions, Reader, Source, StandardInput};
 use crate::agent_library;
 use crate::family::Family;
 use crate::input::Again;
-use crate::recording::{add_agent, agent_option, is_agent_option, starts_java};
+use crate::recording::{add_agent, agent_option, is_agent_option, starts_java, surroundings};
+
+/// The file that a run leaves its trace in.
+const TRACE: &str = "trace";
 
 /// How the recorded program is started again.
 pub struct Program {
@@ -200,10 +204,77 @@ impl Program {
 
     /// Runs it under a schedule; `number` tells runs apart that go on at the same time.
     pub fn force(&self, schedule: &Schedule, number: usize) -> Result<Forced> {
+        let scratch = self.scratch_for(number)?;
+        let mut result = self.run(schedule, &scratch, false)?;
+        match read(&scratch.join(TRACE)) {
+            Ok(Some((events, returned, names))) => {
+                result.trace = Some((events, names));
+                result.returned = returned;
+            }
+            // Half of a run says nothing of its end, so none of it is looked at.
+            Ok(None) => result.remark = format!("it made more than {MOST_EVENTS} events"),
+            Err(_) => {}
+        }
+        let _ = fs::remove_dir_all(&scratch);
+        Ok(result)
+    }
+
+    /// Ends the recording of each run at so many bytes.
+    pub fn keep_short(&mut self, bytes: u64) {
+        self.options.max_size = Some(bytes);
+    }
+
+    /// Runs it under each schedule, several at a time, and keeps each trace at its path; the paths of those that left one.
+    pub fn explore_all<'a>(
+        &self,
+        schedules: &[Schedule],
+        keep: &'a [PathBuf],
+        jobs: usize,
+    ) -> Result<Vec<&'a PathBuf>> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut left = Vec::new();
+            while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < schedules.len()) {
+                if self.explore(&schedules[number], number, &keep[number])? {
+                    left.push(number);
+                }
+            }
+            Ok(left)
+        };
+        let jobs = self.side_by_side(jobs).min(schedules.len());
+        let left: Vec<Result<Vec<usize>>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
+        });
+        let mut left: Vec<usize> = left.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        left.sort_unstable();
+        Ok(left.into_iter().map(|number| &keep[number]).collect())
+    }
+
+    /// Runs it under a schedule and keeps its trace, to be analysed like a recorded one. Tells whether there is one.
+    fn explore(&self, schedule: &Schedule, number: usize, keep: &Path) -> Result<bool> {
+        let scratch = self.scratch_for(number)?;
+        let result = self.run(schedule, &scratch, true)?;
+        let trace = scratch.join(TRACE);
+        let left = !result.timed_out && trace.exists();
+        if left {
+            fs::copy(&trace, keep).with_context(|| format!("cannot write {}", keep.display()))?;
+            let _ = ravel_trace::add_input(keep, self.input.kept());
+        }
+        let _ = fs::remove_dir_all(&scratch);
+        Ok(left)
+    }
+
+    fn scratch_for(&self, number: usize) -> Result<PathBuf> {
         let scratch = self.scratch.path().join(format!("run-{number}"));
         fs::create_dir(&scratch).context("a temporary directory")?;
+        Ok(scratch)
+    }
+
+    /// One run; its trace is left in the directory.
+    fn run(&self, schedule: &Schedule, scratch: &Path, explore: bool) -> Result<Forced> {
         let place = |name: &str| scratch.join(name);
-        let (list, trace, status, output) = (place("turns"), place("trace"), place("status"), place("output"));
+        let (list, status, output) = (place("turns"), place("status"), place("output"));
         fs::write(&list, turns(schedule)).context("the schedule")?;
         let watch = match &self.watched {
             Some(lines) => {
@@ -212,11 +283,12 @@ impl Program {
             }
             None => None,
         };
-        let options = Options {
-            out: trace.clone(),
+        let mut options = Options {
+            out: place(TRACE),
             watch,
             status: Some(status.clone()),
             schedule: Some(list),
+            explore,
             command: self.command.clone(),
             roll: self.jvm.as_ref().map(|_| place("roll")),
             only: self.jvm.clone(),
@@ -225,14 +297,17 @@ impl Program {
         };
         let written = fs::File::create(&output).context("the output")?;
         let mut command = Command::new(&self.command[0]);
+        let environment = || self.environment.iter().map(|(name, value)| (name, value));
         command
             .current_dir(&self.directory)
             .env_clear()
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs(environment())
             .stdin(self.input.stdio()?)
             .stdout(written.try_clone().context("the output")?)
             .stderr(written);
         if self.jvm.is_some() {
+            fs::write(place("origin"), surroundings(&self.directory, environment())).context("a temporary file")?;
+            options.origin = Some(place("origin"));
             let own = self.environment.iter().find(|(name, _)| name == "JAVA_TOOL_OPTIONS");
             let own = own.map(|(_, value)| value.clone());
             add_agent(&mut command, own, &self.library, &options);
@@ -253,7 +328,7 @@ impl Program {
         family.end_rest();
         let line = fs::read_to_string(&status).unwrap_or_default();
         let column = |number: usize| line.trim_end_matches('\n').split('\t').nth(number).unwrap_or_default();
-        let mut result = Forced {
+        Ok(Forced {
             verdict: column(3).to_string(),
             status: ended,
             timed_out,
@@ -266,18 +341,7 @@ impl Program {
             partial: self.watched.is_some(),
             trace: None,
             returned: Vec::new(),
-        };
-        match read(&trace) {
-            Ok(Some((events, returned, names))) => {
-                result.trace = Some((events, names));
-                result.returned = returned;
-            }
-            // Half of a run says nothing of its end, so none of it is looked at.
-            Ok(None) => result.remark = format!("it made more than {MOST_EVENTS} events"),
-            Err(_) => {}
-        }
-        let _ = fs::remove_dir_all(&scratch);
-        Ok(result)
+        })
     }
 
     /// Why the JVM that was to be forced said nothing.

@@ -127,6 +127,11 @@ impl Again {
         })
     }
 
+    /// What was kept.
+    pub fn kept(&self) -> &StandardInput {
+        &self.input
+    }
+
     /// For a command that is about to start; a pipe if the input has no end.
     pub fn stdio(&self) -> Result<Stdio> {
         match &self.file {

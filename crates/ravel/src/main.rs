@@ -2,6 +2,7 @@
 
 mod agent_library;
 mod commands;
+mod explore;
 mod family;
 mod focus;
 mod forcing;

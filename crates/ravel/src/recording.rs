@@ -372,7 +372,8 @@ fn run(
         child.arg(agent_option(library, &options));
     } else {
         let origin = scratch.path().join("origin");
-        fs::write(&origin, surroundings()).context("a temporary file")?;
+        let directory = std::env::current_dir().unwrap_or_default();
+        fs::write(&origin, surroundings(&directory, std::env::vars_os())).context("a temporary file")?;
         options.origin = Some(origin);
         options.roll = Some(scratch.path().join("roll"));
         add_agent(&mut child, std::env::var("JAVA_TOOL_OPTIONS").ok(), library, &options);
@@ -456,16 +457,14 @@ pub fn add_agent(command: &mut Command, own: Option<String>, library: &Path, opt
 }
 
 /// Directory and environment of the command, each word ended by a zero byte.
-fn surroundings() -> Vec<u8> {
+pub fn surroundings<T: AsRef<OsStr>>(directory: &Path, environment: impl IntoIterator<Item = (T, T)>) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
-    let mut bytes = std::env::current_dir()
-        .map(|directory| directory.as_os_str().as_bytes().to_vec())
-        .unwrap_or_default();
+    let mut bytes = directory.as_os_str().as_bytes().to_vec();
     bytes.push(0);
-    for (name, value) in std::env::vars_os() {
-        bytes.extend_from_slice(name.as_bytes());
+    for (name, value) in environment {
+        bytes.extend_from_slice(name.as_ref().as_bytes());
         bytes.push(b'=');
-        bytes.extend_from_slice(value.as_bytes());
+        bytes.extend_from_slice(value.as_ref().as_bytes());
         bytes.push(0);
     }
     bytes

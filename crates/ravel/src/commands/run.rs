@@ -11,17 +11,26 @@ use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Times};
 use ravel_analysis::registry;
 use ravel_report::Notes;
+use ravel_schedule::Schedule;
 use ravel_trace::{ReadOptions, Reader};
 
 use super::check::{add_classes, replay_command, seen_from_here, watched};
 use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
+use crate::explore::{self, Orders};
 use crate::focus::Focus;
+use crate::forcing::Program;
 use crate::input::{Again, Input};
+use crate::interrupt;
 use crate::progress::{ForcingLine, size};
 use crate::proof::{Budget, Tally, prove};
 use crate::recording::{Recording, Start, record};
 use crate::suspects::{Suspects, class_path, name_locks};
+
+/// How long a recorded run may be for others to be looked at.
+const LONGEST: Duration = Duration::from_secs(20);
+/// Bytes of trace that are looked at of each.
+const LARGEST: u64 = 64 << 20;
 
 /// Record a command, work out what could go wrong, force it, and report.
 #[derive(clap::Args, Debug)]
@@ -44,6 +53,11 @@ pub struct Args {
     /// in any is reported once
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub runs: u16,
+    /// Try this many orders that were not recorded, to see what threads do that find another value there; 0 for none. One
+    /// run more looks at what the recording left out. Only programs of less than 200,000 recorded events and 20 seconds are
+    /// looked at like that
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    pub orders: u16,
     /// What to return: Ravel's own verdict, or the exit code of the program (of its first run)
     #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
     pub exit_code: ExitCodeOf,
@@ -146,14 +160,17 @@ pub fn run(args: Args) -> Result<ExitCode> {
     job.analyses.clone_from(&args.analyses.analyses);
     job.scan = !args.no_scan;
     job.focus = focus.proven(&options);
+    job.recorded = recorded;
     job.traces(&traces)?;
+    if args.orders > 0 && args.recorder.focus.focus.is_none() {
+        job.explore(&traces, &args.output, args.orders.into())?;
+    }
     let all = recordings.iter().flat_map(|recording| &recording.traces);
     let bytes: u64 = all.map(|trace| trace.bytes).sum();
     let times = match args.runs {
         1 => String::new(),
         _ => format!("{} times, ", recordings.len()),
     };
-    job.recorded = recorded;
     job.notes.recorded = Some(format!(
         "{times}{:.1} s, {} in {}",
         recorded.as_secs_f64(),
@@ -180,9 +197,14 @@ fn numbered(output: &Path, number: u16, runs: u16) -> PathBuf {
     if runs == 1 {
         return output.to_path_buf();
     }
+    with_suffix(output, &(number + 1).to_string())
+}
+
+/// `t.ravel` is `t-SUFFIX.ravel`.
+fn with_suffix(output: &Path, suffix: &str) -> PathBuf {
     let stem = output.file_stem().unwrap_or_default().to_string_lossy();
     let extension = output.extension().unwrap_or(OsStr::new("ravel")).to_string_lossy();
-    output.with_file_name(format!("{stem}-{}.{extension}", number + 1))
+    output.with_file_name(format!("{stem}-{suffix}.{extension}"))
 }
 
 /// Analysis, proof and report of one or more traces.
@@ -211,6 +233,12 @@ pub struct Job<'a> {
     class_path: Vec<PathBuf>,
     /// Why nothing at all could be forced.
     unforced: Option<String>,
+    /// Time spent on forced runs.
+    spent: Duration,
+    /// Whether the recorded runs are short enough for others to be looked at.
+    explorable: bool,
+    /// Orders tried that were not recorded; none if that was not wanted.
+    orders: Option<usize>,
     /// The traces will be gone when the report is read: it names no command that needs them.
     pub traces_vanish: bool,
 }
@@ -235,6 +263,9 @@ impl<'a> Job<'a> {
             suspected: None,
             class_path: Vec::new(),
             unforced: None,
+            spent: Duration::ZERO,
+            explorable: true,
+            orders: None,
             traces_vanish: false,
         }
     }
@@ -244,43 +275,50 @@ impl<'a> Job<'a> {
     pub fn traces(&mut self, paths: &[PathBuf]) -> Result<()> {
         let mut analysed = Vec::new();
         for path in paths {
-            analysed.push((path, self.analyse(path)?));
+            analysed.push((path, self.analyse(path, true)?));
         }
-        let start = Instant::now();
         for (path, mut findings) in analysed {
             let known: Vec<Finding> = findings
-                .extract_if(.., |finding| self.is_harmful(&finding.id))
+                .extract_if(.., |finding| self.evidence(&finding.id) == Some(Evidence::Harmful))
                 .collect();
-            let budget = Budget {
-                total: self.budget.total.saturating_sub(start.elapsed()),
-                ..self.budget
-            };
-            self.prove(path, &mut findings, budget);
-            if !self.only.is_empty() {
-                findings.retain(|finding| self.only.contains(&finding.id));
-            }
-            let name = seen_from_here(path);
-            for finding in findings.iter_mut().filter(|finding| finding.replay.is_empty()) {
-                if finding.evidence == Evidence::Harmful && !self.traces_vanish {
-                    finding.replay = replay_command(&name, &finding.id);
-                }
-            }
-            if let Some(recording) = self.report.recordings.iter_mut().find(|r| r.trace == name) {
-                recording.note(&findings);
-                recording.note(&known);
-            }
-            combine(&mut self.report.findings, findings);
-            combine(&mut self.report.findings, known);
+            self.settle(path, findings, known);
         }
         Ok(())
     }
 
-    fn is_harmful(&self, id: &str) -> bool {
-        let mut all = self.report.findings.iter();
-        all.any(|known| known.id == id && known.evidence == Evidence::Harmful)
+    /// Forces findings of a trace and takes them into the report, with others of it that need no forcing.
+    fn settle(&mut self, path: &Path, mut findings: Vec<Finding>, known: Vec<Finding>) {
+        self.prove(path, &mut findings);
+        if !self.only.is_empty() {
+            findings.retain(|finding| self.only.contains(&finding.id));
+        }
+        let name = seen_from_here(path);
+        for finding in findings.iter_mut().filter(|finding| finding.replay.is_empty()) {
+            if finding.evidence == Evidence::Harmful && !self.traces_vanish {
+                finding.replay = replay_command(&name, &finding.id);
+            }
+        }
+        if let Some(recording) = self.report.recordings.iter_mut().find(|r| r.trace == name) {
+            recording.note(&findings);
+            recording.note(&known);
+        }
+        combine(&mut self.report.findings, findings);
+        combine(&mut self.report.findings, known);
     }
 
-    fn analyse(&mut self, path: &Path) -> Result<Vec<Finding>> {
+    /// How far a finding got, if it is known.
+    fn evidence(&self, id: &str) -> Option<Evidence> {
+        let mut all = self.report.findings.iter();
+        all.find(|known| known.id == id).map(|known| known.evidence)
+    }
+
+    /// Time left for forced runs.
+    fn left(&self) -> Duration {
+        self.budget.total.saturating_sub(self.spent)
+    }
+
+    /// The findings of a trace. What is `recorded` counts as what was seen of the program; other traces are of forced runs.
+    fn analyse(&mut self, path: &Path, recorded: bool) -> Result<Vec<Finding>> {
         let name = seen_from_here(path);
         let mut reader = Reader::open(path, ReadOptions::default())?;
         let start = Instant::now();
@@ -297,6 +335,10 @@ impl<'a> Job<'a> {
         for finding in analysed.findings.iter_mut().filter(|finding| replayable(finding)) {
             finding.replay = replay_command(&name, &finding.id);
         }
+        if !recorded {
+            return Ok(analysed.findings);
+        }
+        self.explorable &= analysed.events <= explore::MOST_EVENTS as u64;
         if self.scan {
             let options = super::scan::options(self.config).0;
             let suspects = Suspects::of(reader.header(), &options, self.suspects.take());
@@ -326,12 +368,88 @@ impl<'a> Job<'a> {
         Ok(analysed.findings)
     }
 
-    fn prove(&mut self, path: &Path, findings: &mut Vec<Finding>, budget: Budget) {
+    fn prove(&mut self, path: &Path, findings: &mut Vec<Finding>) {
         let line = ForcingLine::new(findings.len());
+        let start = Instant::now();
+        let budget = Budget {
+            total: self.left(),
+            ..self.budget
+        };
         match prove(path, findings, budget, &|event| line.take(&event)) {
             Ok(tally) => self.tally.add(tally),
             Err(error) => self.unforced = Some(format!("{error:#}")),
         }
+        self.spent += start.elapsed();
+    }
+
+    /// Runs the program of traces again: once to see what the recording left out, and then in orders that were not
+    /// recorded, so many at most. What that shows for the first time is forced like the rest.
+    fn explore(&mut self, traces: &[PathBuf], output: &Path, most: usize) -> Result<()> {
+        self.orders = Some(0);
+        if !self.explorable || self.recorded > LONGEST {
+            self.explorable = false;
+            return Ok(());
+        }
+        interrupt::listen();
+        let mut number = 0;
+        for trace in traces {
+            let Ok(mut program) = Program::of(&Reader::open(trace, ReadOptions::default())?, self.budget.run) else {
+                // Said by whoever forces the findings.
+                continue;
+            };
+            program.keep_short(LARGEST);
+            let mut orders = Orders::default();
+            // The first has no order: it is looked at more closely than the recorded one.
+            let mut next = vec![Schedule::default()];
+            let mut made = 0;
+            while !next.is_empty() && !self.left().is_zero() && !interrupt::requested() {
+                let closer = made == 0;
+                made += next.len();
+                let numbers = number + 1..number + 1 + next.len();
+                number += next.len();
+                let paths: Vec<PathBuf> = numbers
+                    .map(|number| with_suffix(output, &format!("order-{number}")))
+                    .collect();
+                let start = Instant::now();
+                let told = program.explore_all(&next, &paths, self.budget.jobs)?;
+                self.spent += start.elapsed();
+                next.clear();
+                for path in told {
+                    let room = (most + 1).saturating_sub(made + next.len());
+                    next.extend(orders.of(path, room)?);
+                    if !self.look_at(path, closer)? {
+                        let _ = std::fs::remove_file(path);
+                    }
+                }
+            }
+            self.orders = self.orders.map(|before| before + made.saturating_sub(1));
+        }
+        Ok(())
+    }
+
+    /// Looks for what is new in the trace of a run that was not recorded, and forces it. Whether anything of it is reported.
+    fn look_at(&mut self, path: &Path, closer: bool) -> Result<bool> {
+        let mut findings = self.analyse(path, false)?;
+        findings.retain(|finding| match self.evidence(&finding.id) {
+            None => true,
+            // Seen with all that comes before, it may get further.
+            Some(evidence) => closer && evidence < Evidence::Confirmed && is_replayable(finding),
+        });
+        let before = std::mem::take(&mut self.report.findings);
+        self.settle(path, findings, Vec::new());
+        let mut new = std::mem::replace(&mut self.report.findings, before);
+        let further = |finding: &Finding| self.evidence(&finding.id).is_none_or(|known| known < finding.evidence);
+        new.retain(|finding| further(finding) && (closer || finding.evidence >= Evidence::Confirmed));
+        let name = seen_from_here(path);
+        if new.is_empty() {
+            self.report.recordings.retain(|recording| recording.trace != name);
+            return Ok(false);
+        }
+        self.report
+            .findings
+            .retain(|known| !new.iter().any(|finding| finding.id == known.id));
+        combine(&mut self.report.findings, new);
+        Ok(true)
     }
 
     /// Why findings did not get further.
@@ -364,7 +482,13 @@ impl<'a> Job<'a> {
         };
         let seconds = self.analysed.as_secs_f64();
         self.notes.analysed = Some(format!("{analyses} analyses in {seconds:.1} s{suspected}"));
-        self.notes.forced = Some(forced(tally, made, self.unforced.as_deref()));
+        let orders = match self.orders {
+            Some(_) if !self.explorable => "; too long for other orders to be tried",
+            Some(0) | None => "",
+            Some(1) => "; 1 other order tried",
+            Some(orders) => &format!("; {orders} other orders tried"),
+        };
+        self.notes.forced = Some(forced(tally, made, self.unforced.as_deref()) + orders);
         self.report.summary.times = Some(Times {
             record: self.recorded.as_millis() as u64,
             search: self.analysed.as_millis() as u64,
