@@ -2,7 +2,6 @@
 
 mod agent_library;
 mod commands;
-mod explore;
 mod family;
 mod focus;
 mod forcing;

@@ -11,8 +11,8 @@ use common::{Jdk, comment, compile, each, ravel, root, run, tested_jdks};
 const LIMIT: Duration = Duration::from_secs(240);
 
 /// Names of the sample: an exception, a wrong value, a deadlock, an atomic used twice, two fields of one set, rows
-/// of accesses that exceptions cut short.
-const SAMPLE: [&str; 7] = [
+/// of accesses that exceptions cut short, and bugs that the recorded run has nothing of.
+const SAMPLE: [&str; 10] = [
     "Account",
     "CounterLost",
     "CutShort",
@@ -20,6 +20,9 @@ const SAMPLE: [&str; 7] = [
     "DeadlockThree",
     "AtomicGetThenSet",
     "Salesman",
+    "RateLimit",
+    "ShelfFull",
+    "EarlyTick",
 ];
 
 /// Shapes that look suspicious and are right.

@@ -11,13 +11,12 @@ use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Times};
 use ravel_analysis::registry;
 use ravel_report::Notes;
-use ravel_schedule::Schedule;
+use ravel_schedule::{Image, Limits, Orders, Schedule, orders};
 use ravel_trace::{ReadOptions, Reader};
 
 use super::check::{add_classes, replay_command, seen_from_here, watched};
 use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
-use crate::explore::{self, Orders};
 use crate::focus::Focus;
 use crate::forcing::Program;
 use crate::input::{Again, Input};
@@ -338,7 +337,7 @@ impl<'a> Job<'a> {
         if !recorded {
             return Ok(analysed.findings);
         }
-        self.explorable &= analysed.events <= explore::MOST_EVENTS as u64;
+        self.explorable &= analysed.events <= orders::MOST_EVENTS as u64;
         if self.scan {
             let options = super::scan::options(self.config).0;
             let suspects = Suspects::of(reader.header(), &options, self.suspects.take());
@@ -391,14 +390,15 @@ impl<'a> Job<'a> {
             return Ok(());
         }
         interrupt::listen();
+        let open = |path: &Path| Reader::open(path, ReadOptions { salvage: true });
         let mut number = 0;
         for trace in traces {
-            let Ok(mut program) = Program::of(&Reader::open(trace, ReadOptions::default())?, self.budget.run) else {
+            let Ok(mut program) = Program::of(&open(trace)?, self.budget.run) else {
                 // Said by whoever forces the findings.
                 continue;
             };
             program.keep_short(LARGEST);
-            let mut orders = Orders::default();
+            let mut known = Orders::default();
             // The first has no order: it is looked at more closely than the recorded one.
             let mut next = vec![Schedule::default()];
             let mut made = 0;
@@ -416,7 +416,13 @@ impl<'a> Job<'a> {
                 next.clear();
                 for path in told {
                     let room = (most + 1).saturating_sub(made + next.len());
-                    next.extend(orders.of(path, room)?);
+                    let (image, _) = Image::beginning(
+                        &mut open(path)?,
+                        Limits {
+                            events: orders::MOST_EVENTS,
+                        },
+                    )?;
+                    next.extend(known.of(&mut open(path)?, &image, room)?);
                     if !self.look_at(path, closer)? {
                         let _ = std::fs::remove_file(path);
                     }

@@ -7,14 +7,15 @@
 //! both do next is recorded, and analysed like any other run.
 //!
 //! Misses: a bug for which two such reads must come early at once, unless the first alone shows the second; threads of a
-//! program that does more than [`MOST_EVENTS`]; waiting (a thread that found something else would have waited for ever).
+//! program that does more than [`MOST_EVENTS`]; a thread that comes back from waiting cannot be kept from its lock.
 
-use std::path::Path;
-
-use anyhow::{Context, Result};
-use ravel_schedule::{Effort, EventAt, Goal, Image, Limits, Schedule, Shape, generate};
-use ravel_trace::{Event, LocationId, Names, Op, ReadOptions, Reader, SiteId, Source, ThreadId, Value};
+use ravel_trace::{Event, LocationId, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::generate::{Effort, generate};
+use crate::goal::{EventAt, Goal, Shape};
+use crate::image::Image;
+use crate::schedule::Schedule;
 
 /// Events of a trace up to which its orders are looked for.
 pub const MOST_EVENTS: usize = 200_000;
@@ -73,29 +74,25 @@ struct Chance {
 }
 
 impl Orders {
-    /// Schedules for so many new orders at most of the program that a trace is of.
-    pub fn of(&mut self, trace: &Path, most: usize) -> Result<Vec<Schedule>> {
-        let open =
-            || Reader::open(trace, ReadOptions::default()).with_context(|| format!("cannot read {}", trace.display()));
-        let mut reader = open()?;
-        let mut chances = chances(&mut reader)?;
+    /// Schedules for so many new orders at most. The events and the image are of the same trace.
+    pub fn of(&mut self, events: &mut dyn Source, image: &Image, most: usize) -> Result<Vec<Schedule>, SourceError> {
+        let mut chances = chances(events)?;
         // Whoever acts on what it saw comes first.
         chances.sort_by_key(|chance| !chance.write.informed);
-        let (image, _) = Image::beginning(&mut open()?, Limits { events: MOST_EVENTS })?;
         let mut asked = FxHashMap::<Places, u32>::default();
         let mut schedules = Vec::new();
         for chance in chances.iter().take(MOST_ASKED) {
             if schedules.len() == most {
                 break;
             }
-            let name = |site| place(reader.names(), site);
+            let name = |site| place(events.names(), site);
             let places = (name(chance.places.0), name(chance.places.1));
             let alike = asked.entry(places.clone()).or_default();
             if *alike == MOST_ALIKE || self.tried.contains(&places) {
                 continue;
             }
             *alike += 1;
-            if let Some(schedule) = schedule(&image, chance) {
+            if let Some(schedule) = schedule(image, chance) {
                 self.tried.insert(places);
                 schedules.push(schedule);
             }
@@ -122,14 +119,14 @@ fn schedule(image: &Image, chance: &Chance) -> Option<Schedule> {
     Some(schedule)
 }
 
-fn chances(reader: &mut Reader) -> Result<Vec<Chance>> {
+fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
     let mut threads = FxHashMap::<ThreadId, At>::default();
     let mut writes = FxHashMap::<LocationId, Vec<Write>>::default();
     let mut values = FxHashMap::<LocationId, Value>::default();
     let mut seen = FxHashMap::<(SiteId, SiteId), u32>::default();
     let mut chances = Vec::new();
     let mut events = 0;
-    while let Some(event) = reader.next_event()? {
+    while let Some(event) = source.next_event()? {
         events += 1;
         if events > MOST_EVENTS {
             break;
@@ -223,4 +220,83 @@ fn place(names: &Names, site: SiteId) -> String {
         method.descriptor,
         site.bci
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Limits;
+    use ravel_trace::MemoryTrace;
+
+    /// The orders of a trace, each as its turns: thread and position.
+    fn orders(text: &str) -> Vec<Vec<(String, u32)>> {
+        let mut trace = MemoryTrace::parse(text).expect("well formed");
+        let image = Image::build(&mut trace, Limits::default()).expect("short");
+        trace.rewind();
+        let schedules = Orders::default().of(&mut trace, &image, 12).expect("no file");
+        let turns = |schedule: Schedule| {
+            let turn = |segment: &crate::Segment| (schedule.thread(segment).name.clone(), segment.until);
+            schedule.segments.iter().map(turn).collect()
+        };
+        schedules.into_iter().map(turns).collect()
+    }
+
+    #[test]
+    fn the_reader_looks_while_the_writer_stands_between_check_and_act() {
+        let found = orders(
+            "t1     | t2
+             r x=0  |
+             w x=1  |
+                    | r x=1",
+        );
+        let [only] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        let turns: Vec<&str> = only.iter().map(|(thread, _)| thread.as_str()).collect();
+        assert_eq!(turns, ["t1", "t2", "t2"]);
+        let [check, look, on] = [only[0].1, only[1].1, only[2].1];
+        assert!(on == look + FAR, "the reader goes on alone");
+        assert!(check == look, "one access each");
+    }
+
+    #[test]
+    fn the_writer_stands_before_its_critical_section() {
+        let between = "t1     | t2
+             acq m  |
+             r x=0  |
+             rel m  |
+             acq m  |
+             w x=1  |
+             rel m  |
+                    | acq m
+                    | r x=1
+                    | rel m";
+        assert_eq!(orders(between).len(), 1);
+        // Check and act in one section: nobody can look in between, and before both is a serial order.
+        let one = "t1     | t2
+             acq m  |
+             r x=0  |
+             w x=1  |
+             rel m  |
+                    | acq m
+                    | r x=1
+                    | rel m";
+        assert!(orders(one).is_empty());
+    }
+
+    #[test]
+    fn a_read_that_would_find_the_same_or_must_come_later_is_left() {
+        let same = "t1     | t2
+             r x=0  |
+             w x=1  |
+             w x=0  |
+                    | r x=0";
+        assert_eq!(orders(same).len(), 1, "only before the second write is x another");
+        let started = "t1     | t2
+             r x=0  |
+             w x=1  |
+             fork t2 |
+                    | r x=1";
+        assert!(orders(started).is_empty());
+    }
 }
