@@ -95,25 +95,37 @@ impl Source for Hot {
     fn names(&self) -> &Names {
         &self.names
     }
+
+    fn again(&mut self) -> Option<Box<dyn Source + '_>> {
+        Some(Box::new(Hot::new(self.events)))
+    }
 }
 
 /// The first events of a trace file.
-struct Head {
-    reader: Reader,
+struct Head<'a> {
+    source: Box<dyn Source + 'a>,
     left: u64,
 }
 
-impl Source for Head {
+impl Source for Head<'_> {
     fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
-        self.reader.next_event()
+        self.source.next_event()
     }
 
     fn names(&self) -> &Names {
-        self.reader.names()
+        self.source.names()
+    }
+
+    fn again(&mut self) -> Option<Box<dyn Source + '_>> {
+        let source = self.source.again()?;
+        Some(Box::new(Head {
+            source,
+            left: self.left,
+        }))
     }
 }
 
@@ -142,7 +154,10 @@ fn source(what: &str, events: u64) -> Result<Box<dyn Source>, Failure> {
         "database" => Box::new(Generator::new(database())),
         "hot" => Box::new(Hot::new(events)),
         file => Box::new(Head {
-            reader: Reader::open(std::path::Path::new(file), ReadOptions { salvage: false })?,
+            source: Box::new(Reader::open(
+                std::path::Path::new(file),
+                ReadOptions { salvage: false },
+            )?),
             left: events,
         }),
     })

@@ -49,6 +49,8 @@ struct Summary {
     thread: ThreadId,
     reads: Ends,
     writes: Ends,
+    /// Number of the last event.
+    latest: u64,
     /// The different accesses that the ends are, in no order: mostly but one.
     points: SmallVec<[Point; 1]>,
 }
@@ -78,6 +80,7 @@ impl Summary {
             thread,
             reads: Ends::NONE,
             writes: Ends::NONE,
+            latest: 0,
             points: SmallVec::new(),
         }
     }
@@ -112,6 +115,16 @@ impl Summary {
             }
         }
         (self.reads, self.writes) = (reads, writes);
+        self.latest = access.point.index;
+    }
+
+    fn is_of(&self, unit: Option<UnitId>) -> bool {
+        unit.is_some() && self.owner.map(|owner| owner.unit) == unit
+    }
+
+    /// Whether an access of another thread conflicts with any of these.
+    fn conflicts(&self, access: &Access) -> bool {
+        self.thread != access.thread() && (access.writes() || self.writes != Ends::NONE)
     }
 
     fn point(&self, at: u8) -> Option<Point> {
@@ -124,11 +137,6 @@ impl Summary {
 
     fn last(&self, writes: bool) -> Option<Point> {
         self.point(if writes { self.writes.last } else { self.reads.last })
-    }
-
-    fn latest(&self) -> u64 {
-        let index = |p: Option<Point>| p.map_or(0, |p| p.index);
-        index(self.last(R)).max(index(self.last(W)))
     }
 }
 
@@ -278,14 +286,17 @@ impl Layer {
         let horizon = self.open.first().map_or(u64::MAX, |o| o.0);
         let mut place = std::mem::take(&mut self.places[index]);
         let me = owner.map(|o| o.unit);
-        place.retain(|s| s.owner.map(|o| o.unit) == me && me.is_some() || is_live(view, s, horizon));
-        let mut mine = place.iter().position(|s| me.is_some() && s.owner.map(|o| o.unit) == me);
+        // What no open unit overlaps matches nothing; it is looked for only where it would cost or could be taken for more.
+        if !place.iter().any(|s| s.is_of(me)) || place.iter().any(|s| s.conflicts(access)) {
+            place.retain(|s| s.is_of(me) || is_live(view, s, horizon));
+        }
+        let mut mine = place.iter().position(|s| s.is_of(me));
         if let Some(i) = mine
             && access.cell.synchronizing
         {
             restart(access, &mut place[i]);
         }
-        if place.len() > usize::from(mine.is_some()) {
+        if place.iter().any(|s| s.conflicts(access)) {
             self.match_all(access, owner, &place, mine, found);
         }
         // Without any open unit, nothing can enclose this access.
@@ -384,7 +395,7 @@ impl Layer {
     fn unit_end(&mut self, view: &View, unit: UnitId, index: u64) {
         let Some(first) = self.firsts.remove(&unit) else { return };
         self.open.remove(&(first, unit));
-        let ended = |u: UnitId| view.units.info(u).end.is_some_and(|end| end.index <= index);
+        let ended = |u: UnitId| view.units.end(u).is_some_and(|end| end <= index);
         for key in self.partners.remove(&unit).unwrap_or_default() {
             let other = if key.0 == unit { key.1 } else { key.0 };
             if ended(other) {
@@ -396,11 +407,11 @@ impl Layer {
 
 fn is_live(view: &View, summary: &Summary, horizon: u64) -> bool {
     // No unit ends before its last access, and the table of units is far away.
-    if summary.latest() > horizon {
+    if summary.latest > horizon {
         return true;
     }
     match summary.owner {
-        Some(owner) => view.units.info(owner.unit).end.is_none_or(|end| end.index > horizon),
+        Some(owner) => view.units.end(owner.unit).is_none_or(|end| end > horizon),
         None => false,
     }
 }
@@ -411,7 +422,7 @@ fn forget_oldest(place: &mut Vec<Summary>, thread: ThreadId) -> bool {
             .iter()
             .enumerate()
             .filter(|(_, s)| s.thread == thread)
-            .min_by_key(|(_, s)| s.latest());
+            .min_by_key(|(_, s)| s.latest);
         if let Some((i, _)) = oldest {
             place.remove(i);
             return true;

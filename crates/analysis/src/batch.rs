@@ -12,7 +12,7 @@ use crate::units::{Owner, Owners, UnitId, UnitInfo, UnitTable, When};
 use ravel_trace::{Event, LocationId, Op, ThreadId, Value};
 
 /// How many events a batch has.
-pub const EVENTS: usize = 1 << 15;
+pub const EVENTS: usize = 1 << 16;
 
 /// A clock of a thread as it was at some step of the batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -95,7 +95,7 @@ pub struct Target {
 pub struct Access {
     /// When, who, where, under which locks, by which calls.
     pub point: Point,
-    /// The cell.
+    /// The cell, by its number in this pass ([`Cells::get`](crate::sets::Cells::get)).
     pub location: LocationId,
     /// What is known of the cell.
     pub cell: Target,
@@ -113,6 +113,8 @@ pub struct Access {
     pub(crate) full: Snapshot,
     /// What was read or written.
     pub value: Value,
+    /// Whether it is known to be a repetition, to whoever asks what could happen ([`crate::repeats`]).
+    pub repeated: bool,
 }
 
 impl Access {

@@ -11,6 +11,7 @@ use crate::locks::{LocksetId, Locksets};
 use crate::order::Order;
 use crate::raw::RawReport;
 use crate::sets::Cells;
+use crate::sharing::Sharing;
 use crate::stacks::{StackId, Stacks};
 use crate::stop::Stop;
 use crate::units::{UnitId, UnitSettings, UnitTable, Units};
@@ -33,6 +34,8 @@ pub struct Needs {
     pub units: bool,
     /// The outermost unit even before its first access ([`Happened::transaction`]).
     pub transactions: bool,
+    /// Accesses to locations on which no two conflict, as well ([`crate::sharing`]).
+    pub every: bool,
 }
 
 impl Needs {
@@ -44,6 +47,7 @@ impl Needs {
             history: self.history || other.history,
             units: self.units || other.units,
             transactions: self.transactions || other.transactions,
+            every: self.every || other.every,
         }
     }
 }
@@ -191,7 +195,8 @@ impl<'a> Engine<'a> {
 
     /// Reads a trace to its end. A source that fails ends the trace there; the reports on what was read remain.
     pub fn run(mut self, source: &mut dyn Source) -> Outcome {
-        let mut pass = Pass::new(self.settings, self.needs);
+        let sharing = self.first_look(source);
+        let mut pass = Pass::new(self.settings, self.needs, sharing);
         let mut view = View::default();
         pass.fill(source);
         while !pass.batch.steps.is_empty() {
@@ -213,7 +218,10 @@ impl<'a> Engine<'a> {
             state: &state,
             stop: &stop,
         };
-        let (reports, mut left_out) = self.finish(&cx);
+        let (mut reports, mut left_out) = self.finish(&cx);
+        for step in reports.iter_mut().flat_map(|report| &mut report.steps) {
+            step.location = step.location.map(|location| state.cells.named(location));
+        }
         if state.order.coarse() > 0 {
             left_out.push(format!(
                 "the order of events is known less exactly after the first {} moments",
@@ -233,6 +241,16 @@ impl<'a> Engine<'a> {
             state,
             error: pass.error,
         }
+    }
+
+    /// Reads the trace once for [`Sharing`] if that is possible and worth its time.
+    fn first_look(&self, source: &mut dyn Source) -> Option<Sharing> {
+        let worth = self.analyses.len() > 1 || self.needs.history;
+        if self.needs.every || !worth {
+            return None;
+        }
+        let mut first = source.again()?;
+        Some(Sharing::of(first.as_mut(), self.stop))
     }
 
     /// Gives a batch to all analyses, on all cores, while this thread first does something else.

@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 use crate::locks::{LockTable, LocksetId};
 use crate::order::ClockId;
 use crate::raw::StepKind;
-use crate::repeats::{Repeats, Seen};
 
 /// How many different ways of access are kept per location; more are counted.
 pub const WAYS: usize = 512;
@@ -60,8 +59,6 @@ pub struct Way {
     pub site: SiteId,
     /// What the thread knew of the hard order.
     pub clock: ClockId,
-    /// How many edges the hard order has had so far; if clocks do not matter, 0.
-    pub epoch: u32,
 }
 
 /// For each location, the different ways in which threads access it, with what the user wants to remember of each. What is
@@ -69,7 +66,6 @@ pub struct Way {
 /// a larger set lets through, a smaller one does.
 #[derive(Clone, Debug)]
 pub struct Exposure<P> {
-    repeats: Repeats,
     at: Vec<Summary>,
     /// Whether several threads access a location, one writes it, and no lock is held by all: without that, nobody can come to
     /// it while a unit keeps all the locks that it holds.
@@ -81,7 +77,6 @@ pub struct Exposure<P> {
 impl<P> Default for Exposure<P> {
     fn default() -> Self {
         Exposure {
-            repeats: Repeats::default(),
             at: Vec::new(),
             unguarded: Vec::new(),
             entries: Vec::new(),
@@ -92,23 +87,7 @@ impl<P> Default for Exposure<P> {
 
 impl<P: Default> Exposure<P> {
     /// Takes an access in; gives what is remembered of its like, or nothing if it adds nothing.
-    #[inline]
     pub fn note(&mut self, way: &Way, sets: &LockTable) -> Option<&mut P> {
-        let seen = Seen {
-            location: way.location,
-            thread: way.thread,
-            kind: way.kind,
-            site: way.site,
-            locks: way.locks,
-            epoch: way.epoch,
-        };
-        if self.repeats.is_repeated(&seen, sets) {
-            return None;
-        }
-        self.note_slowly(way, sets)
-    }
-
-    fn note_slowly(&mut self, way: &Way, sets: &LockTable) -> Option<&mut P> {
         let index = way.location.index();
         if self.at.len() <= index {
             self.at.resize_with(index + 1, Summary::default);
@@ -301,7 +280,6 @@ mod tests {
             locks,
             site: SiteId(0),
             clock: ClockId(0),
-            epoch: 0,
         }
     }
 
@@ -354,7 +332,6 @@ mod tests {
         assert!(exposure.note(&way(1, StepKind::Read, both), &sets).is_some());
         let later = Way {
             clock: ClockId(1),
-            epoch: 1,
             ..way(0, StepKind::Read, both)
         };
         assert!(exposure.note(&later, &sets).is_some());

@@ -338,6 +338,10 @@ impl Source for Generator {
     fn names(&self) -> &Names {
         &self.names
     }
+
+    fn again(&mut self) -> Option<Box<dyn Source + '_>> {
+        Some(Box::new(Generator::new(self.shape)))
+    }
 }
 
 fn tables(shape: &Shape) -> Names {

@@ -23,6 +23,7 @@ pub mod registry;
 pub(crate) mod repeats;
 pub mod serializability;
 pub mod sets;
+pub mod sharing;
 pub mod stacks;
 pub mod stop;
 pub mod timeline;

@@ -148,6 +148,7 @@ impl Analysis for Lockset {
     fn needs(&self) -> Needs {
         Needs {
             hard: true,
+            every: self.granularity == Granularity::Object,
             ..Needs::default()
         }
     }

@@ -28,6 +28,13 @@ impl Source for Recorded {
     fn names(&self) -> &Names {
         &self.names
     }
+
+    fn again(&mut self) -> Option<Box<dyn Source + '_>> {
+        Some(Box::new(Recorded {
+            names: self.names.clone(),
+            events: self.events.clone(),
+        }))
+    }
 }
 
 /// Records transactions in the order given; those of variables whose name begins with `v` are volatile.

@@ -63,7 +63,7 @@ struct Past {
 #[derive(Clone, Debug, Default)]
 struct Place {
     write: Option<Past>,
-    /// The unsettled readers since the last write, at most one per lane, and in step with them where they read.
+    /// The readers since the last write, unsettled ones among them, at most one per lane, and in step with them where they read.
     readers: SmallVec<[NodeId; 2]>,
     reads: Vec<Point>,
 }
@@ -72,13 +72,16 @@ impl Place {
     /// Remembers a read. The earliest of a unit since the last write is as good as any later one.
     #[inline]
     fn read(&mut self, graph: &Graph, past: Past) {
+        if let Some(at) = self.readers.iter().position(|reader| reader.lane == past.node.lane) {
+            if self.readers[at] != past.node {
+                self.readers[at] = past.node;
+                self.reads[at] = past.point;
+            }
+            return;
+        }
         let mut i = 0;
         while i < self.readers.len() {
-            let reader = self.readers[i];
-            if reader == past.node {
-                return;
-            }
-            if reader.lane == past.node.lane || graph.is_settled(reader) {
+            if graph.is_settled(self.readers[i]) {
                 self.readers.swap_remove(i);
                 self.reads.swap_remove(i);
             } else {
@@ -341,7 +344,8 @@ impl Analysis for Serializability {
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
         let mut known: FxHashSet<(Code, Option<FieldId>, SiteId)> = FxHashSet::default();
         let mut reports = std::mem::take(&mut self.found.reports);
-        reports.retain(|((code, location, site), _)| known.insert((*code, cx.names.field_of(*location), *site)));
+        let field = |location| cx.names.field_of(cx.state.cells.named(location));
+        reports.retain(|((code, location, site), _)| known.insert((*code, field(*location), *site)));
         reports.into_iter().map(|(_, report)| report).collect()
     }
 

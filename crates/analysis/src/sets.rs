@@ -74,7 +74,11 @@ pub enum Word {
 /// The cells of all locations seen so far.
 #[derive(Debug, Default)]
 pub struct Cells {
-    cells: Vec<Option<Cell>>,
+    cells: Vec<Cell>,
+    /// What the trace calls each of them.
+    named: Vec<LocationId>,
+    /// Where each of the trace's locations is in both; `u32::MAX` before its first access.
+    numbers: Vec<u32>,
     sets: FxHashMap<SetKey, SetId>,
     words: FxHashMap<(Option<ObjectId>, ClassId, String), u32>,
 }
@@ -98,22 +102,30 @@ pub fn annotation_value<'a>(annotations: &'a [String], name: &str) -> Option<&'a
 }
 
 impl Cells {
-    /// What is known of a location.
+    /// The number that a location of the trace has in this pass, and what is known of it. Locations are numbered anew in the
+    /// order of their first accesses: tables that analyses keep are as long as there are locations that matter.
     #[inline]
-    pub fn get(&mut self, names: &Names, settings: &UnitSettings, location: LocationId) -> Cell {
-        if let Some(Some(cell)) = self.cells.get(location.index()) {
-            return *cell;
+    pub fn get(&mut self, names: &Names, settings: &UnitSettings, location: LocationId) -> (LocationId, Cell) {
+        if let Some(&number) = self.numbers.get(location.index())
+            && number != u32::MAX
+        {
+            return (LocationId(number), self.cells[number as usize]);
         }
         self.describe(names, settings, location)
     }
 
-    /// What is known of a location that has been accessed.
+    /// What is known of a location of this pass.
     pub fn seen(&self, location: LocationId) -> Option<&Cell> {
-        self.cells.get(location.index()).and_then(Option::as_ref)
+        self.cells.get(location.index())
+    }
+
+    /// What the trace calls a location of this pass.
+    pub fn named(&self, location: LocationId) -> LocationId {
+        self.named[location.index()]
     }
 
     #[cold]
-    fn describe(&mut self, names: &Names, settings: &UnitSettings, location: LocationId) -> Cell {
+    fn describe(&mut self, names: &Names, settings: &UnitSettings, location: LocationId) -> (LocationId, Cell) {
         let (kind, object, field) = match names.locations[location.index()] {
             Location::Field(object, field) => (CellKind::Instance, Some(object), Some(field)),
             Location::Entry(object, field, _) => (CellKind::Modelled, Some(object), Some(field)),
@@ -153,11 +165,14 @@ impl Cells {
             race_free: field.is_some_and(|field| settings.focus.is_race_free(names, field)),
             word,
         };
-        if self.cells.len() <= location.index() {
-            self.cells.resize(location.index() + 1, None);
+        if self.numbers.len() <= location.index() {
+            self.numbers.resize(location.index() + 1, u32::MAX);
         }
-        self.cells[location.index()] = Some(cell);
-        cell
+        let number = LocationId::from(self.cells.len());
+        self.numbers[location.index()] = number.0;
+        self.named.push(location);
+        self.cells.push(cell);
+        (number, cell)
     }
 
     fn word(&mut self, names: &Names, field: FieldId, object: Option<ObjectId>) -> Option<Word> {

@@ -278,6 +278,40 @@ impl Source for Watched<'_> {
     fn names(&self) -> &Names {
         self.source.names()
     }
+
+    fn again(&mut self) -> Option<Box<dyn Source + '_>> {
+        Some(Box::new(FirstLook {
+            source: self.source.again()?,
+            seen: 0,
+            stopped: false,
+            go_on: self.go_on,
+        }))
+    }
+}
+
+/// The same events beforehand, of which nothing is counted.
+struct FirstLook<'s> {
+    source: Box<dyn Source + 's>,
+    seen: u64,
+    stopped: bool,
+    go_on: &'s mut dyn FnMut(u64) -> bool,
+}
+
+impl Source for FirstLook<'_> {
+    fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
+        if self.seen.is_multiple_of(ASK) && !self.stopped {
+            self.stopped = !(self.go_on)(0);
+        }
+        self.seen += 1;
+        match self.stopped {
+            true => Ok(None),
+            false => self.source.next_event(),
+        }
+    }
+
+    fn names(&self) -> &Names {
+        self.source.names()
+    }
 }
 
 #[cfg(test)]

@@ -168,6 +168,12 @@ impl UnitTable {
         }
     }
 
+    /// The last event of a unit; none while it is open.
+    #[inline]
+    pub fn end(&self, unit: UnitId) -> Option<u64> {
+        Some(self.infos[unit.index()].end).filter(|end| *end != u64::MAX)
+    }
+
     /// Whether a unit is an execution of a method that is proven atomic.
     pub fn is_proven(&self, owner: Owner) -> bool {
         owner.kind == UnitKind::Method && self.info(owner.unit).proven

@@ -70,6 +70,29 @@ impl Source for MemoryTrace {
     fn names(&self) -> &Names {
         &self.names
     }
+
+    fn again(&mut self) -> Option<Box<dyn Source + '_>> {
+        Some(Box::new(Again {
+            names: &self.names,
+            events: self.events.iter(),
+        }))
+    }
+}
+
+/// A trace in memory, read beside whoever reads it.
+struct Again<'a> {
+    names: &'a Names,
+    events: std::slice::Iter<'a, Event>,
+}
+
+impl Source for Again<'_> {
+    fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
+        Ok(self.events.next().copied())
+    }
+
+    fn names(&self) -> &Names {
+        self.names
+    }
 }
 
 /// Makes a [`MemoryTrace`], finding or making ids by name.

@@ -11,6 +11,11 @@ pub trait Source {
 
     /// The tables. Every id of an event already delivered is in them.
     fn names(&self) -> &Names;
+
+    /// The same trace from its beginning, read beside this; none if it can be read only once.
+    fn again(&mut self) -> Option<Box<dyn Source + '_>> {
+        None
+    }
 }
 
 /// Why a trace could not be read on: a sentence that names the file and the byte.

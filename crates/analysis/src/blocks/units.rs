@@ -230,16 +230,17 @@ impl Units {
             return;
         }
         let point = access.point;
-        let way = Way {
-            location: access.location,
-            thread: point.thread,
-            kind: point.kind,
-            locks: point.locks,
-            site: SiteId(0),
-            clock: ClockId(0),
-            epoch: 0,
-        };
-        self.exposure.note(&way, &view.locksets);
+        if !access.repeated {
+            let way = Way {
+                location: access.location,
+                thread: point.thread,
+                kind: point.kind,
+                locks: point.locks,
+                site: SiteId(0),
+                clock: ClockId(0),
+            };
+            self.exposure.note(&way, &view.locksets);
+        }
         let Some(owner) = access.owners.whole else { return };
         let open = self.open(owner, access.point.thread);
         let (reads, writes) = (access.reads(), access.writes());

@@ -5,7 +5,9 @@ use crate::batch::{self, Batch, Target};
 use crate::locks::{Held, LocksetId, Locksets};
 use crate::order::{ClockId, Kept, Order};
 use crate::raw::{Point, StepKind};
+use crate::repeats::{Repeats, Seen};
 use crate::sets::{Cell, CellKind, Guard, Word, guard_at};
+use crate::sharing::{Interest, Sharing};
 use crate::stacks::{StackFrame, StackId, Stacks};
 use crate::units::{Owners, UnitId, UnitSettings, Units, When};
 use ravel_trace::names::SiteKind;
@@ -21,13 +23,15 @@ pub(super) struct Pass<'a> {
     pub(super) batch: Batch,
     guards: Vec<Option<Guard>>,
     words: Vec<Keeping>,
+    repeats: Repeats,
+    sharing: Option<Sharing>,
     pub(super) error: Option<SourceError>,
     over: bool,
 }
 
 impl<'a> Pass<'a> {
     /// Nothing seen yet.
-    pub(super) fn new(settings: &'a UnitSettings, needs: Needs) -> Self {
+    pub(super) fn new(settings: &'a UnitSettings, needs: Needs, sharing: Option<Sharing>) -> Self {
         let kept = Kept {
             hard: needs.hard,
             full: needs.full,
@@ -47,6 +51,8 @@ impl<'a> Pass<'a> {
             batch: Batch::default(),
             guards: Vec::new(),
             words: Vec::new(),
+            repeats: Repeats::default(),
+            sharing,
             error: None,
             over: false,
         }
@@ -119,13 +125,20 @@ impl<'a> Pass<'a> {
 
     #[inline]
     fn access(&mut self, names: &Names, event: &Event, location: LocationId, kind: StepKind, value: Value) {
+        if let Some(sharing) = &self.sharing {
+            match sharing.interest(location) {
+                Interest::None => return,
+                Interest::Units => return self.quiet_access(names, event, location),
+                Interest::Full => {}
+            }
+        }
         let guard = match kind {
             StepKind::Read => Guard::None,
             _ => self.guard(names, event.site),
         };
         let state = &mut self.state;
         let thread = event.thread;
-        let cell = state.cells.get(names, self.settings, location);
+        let (location, cell) = state.cells.get(names, self.settings, location);
         if state.order.is_kept() {
             if cell.kind == CellKind::Static
                 && let Some(class) = cell.class
@@ -164,6 +177,15 @@ impl<'a> Pass<'a> {
             kind,
         };
         let order = &mut state.order;
+        let seen = Seen {
+            location,
+            thread,
+            kind,
+            site: event.site,
+            locks: local.locks,
+            epoch: order.epoch(),
+        };
+        let repeated = self.repeats.is_repeated(&seen, &state.locksets);
         self.batch.steps.push(Step::Access(Access {
             point,
             location,
@@ -184,9 +206,18 @@ impl<'a> Pass<'a> {
             hard: order.hard_snapshot(thread),
             full: order.full_snapshot(thread),
             value,
+            repeated,
         }));
         if cell.synchronizing && kind.writes() && order.is_kept() {
             order.write_location(thread, location);
+        }
+    }
+
+    /// An access that conflicts with none, to an object of which others do.
+    fn quiet_access(&mut self, names: &Names, event: &Event, location: LocationId) {
+        if self.needs.units {
+            let (_, cell) = self.state.cells.get(names, self.settings, location);
+            self.state.open.owners(names, event.thread, &cell, event.site);
         }
     }
 

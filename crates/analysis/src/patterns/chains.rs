@@ -63,8 +63,8 @@ pub struct Input {
     pub owners: [Option<Owner>; 2],
     /// What the thread knew of the hard order.
     pub clock: ClockId,
-    /// How many edges the hard order has had so far.
-    pub epoch: u32,
+    /// Whether it is a repetition, which as a single access says nothing new.
+    pub repeated: bool,
     /// Succeeds only if nothing was written since the thread looked (`compareAndSet`), so nothing can have come before it.
     pub conditional: bool,
 }

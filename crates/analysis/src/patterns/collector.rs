@@ -198,7 +198,9 @@ impl Collector {
             held: locks.now(),
             mark: locks.mark(),
         };
-        self.single(&seen, input.epoch, input.owners[1].or(input.owners[0]));
+        if !input.repeated {
+            self.single(&seen, input.owners[1].or(input.owners[0]));
+        }
         for slot in 0..2 {
             if let Some(owner) = input.owners[slot] {
                 self.in_unit(slot, owner, input, &seen);
@@ -206,7 +208,7 @@ impl Collector {
         }
     }
 
-    fn single(&mut self, seen: &Seen, epoch: u32, owner: Option<Owner>) {
+    fn single(&mut self, seen: &Seen, owner: Option<Owner>) {
         let point = seen.point;
         let way = Way {
             location: seen.location,
@@ -215,7 +217,6 @@ impl Collector {
             locks: seen.held,
             site: point.site,
             clock: seen.clock,
-            epoch,
         };
         if let Some(known) = self.exposure.note(&way, &self.sets) {
             let variants = &mut known.variants;

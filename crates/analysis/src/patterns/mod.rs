@@ -113,6 +113,7 @@ impl Analysis for Patterns {
             hard: true,
             history: true,
             units: true,
+            every: !self.plan.lean,
             ..Needs::default()
         }
     }
@@ -129,7 +130,7 @@ impl Analysis for Patterns {
             set: access.cell.set,
             owners: [certain, any.filter(|_| any != certain)],
             clock: access.clock,
-            epoch: access.epoch,
+            repeated: access.repeated,
             conditional,
         });
     }

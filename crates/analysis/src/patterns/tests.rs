@@ -83,7 +83,7 @@ fn search(set: &[Transaction], patterns: &[Pattern]) -> Vec<(usize, Vec<StepRef>
                 set: SetId(0),
                 owners,
                 clock,
-                epoch: clock.0,
+                repeated: false,
                 conditional: false,
             });
         }

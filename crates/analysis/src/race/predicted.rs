@@ -22,9 +22,8 @@ use crate::finding::{Evidence, Rule};
 use crate::locks::LocksetId;
 use crate::order::Moment;
 use crate::raw::{Point, RawReport, RawStep, StepKind};
-use crate::repeats::{Repeats, Seen};
 use crate::stacks::StackId;
-use ravel_trace::names::{Location, Names};
+use ravel_trace::names::Location;
 use ravel_trace::{LocationId, SiteId, ThreadId, Value};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -69,7 +68,6 @@ struct Place {
 /// The analysis.
 #[derive(Debug, Default)]
 pub struct Predicted {
-    repeats: Repeats,
     places: Vec<Option<Box<Place>>>,
     /// Where writes of different values are known.
     differ: Vec<bool>,
@@ -139,8 +137,9 @@ fn follow_writes(place: &Place, access: &Access) -> Writes {
     }
 }
 
-fn is_primitive(names: &Names, location: LocationId) -> bool {
-    match names.locations[location.index()] {
+fn is_primitive(cx: &Context<'_>, location: LocationId) -> bool {
+    let names = cx.names;
+    match names.locations[cx.state.cells.named(location).index()] {
         Location::Field(_, field) | Location::Static(field) => {
             matches!(
                 names.field(field).descriptor.as_str(),
@@ -168,10 +167,9 @@ impl Analysis for Predicted {
             return;
         }
         let index = access.location.index();
-        let seen = Seen::of(access);
         // Every write counts until it is known that not all write the same.
         let settled = !access.writes() || self.differ.get(index).is_some_and(|differ| *differ);
-        if self.repeats.is_repeated(&seen, &view.locksets) && settled {
+        if access.repeated && settled {
             return;
         }
         if self.places.len() <= index {
@@ -217,7 +215,7 @@ impl Analysis for Predicted {
             };
             let place = self.places.get(location.index()).and_then(Option::as_ref);
             let same = place.is_some_and(|p| matches!(p.writes, Writes::Same(..)));
-            if same && is_primitive(cx.names, location) {
+            if same && is_primitive(cx, location) {
                 self.idempotent.insert(location);
             }
         }

@@ -133,6 +133,32 @@ impl Reduction {
         }
     }
 
+    /// Remembers a way of access, and when it came.
+    fn note(&mut self, view: &View, access: &Access) {
+        let point = access.point;
+        let way = Way {
+            location: access.location,
+            thread: point.thread,
+            kind: point.kind,
+            locks: point.locks,
+            site: SiteId(0),
+            clock: access.clock,
+        };
+        let Some(moments) = self.exposure.note(&way, &view.locksets) else {
+            return;
+        };
+        if moments.len() >= MOMENTS {
+            // What is left is still in program order, and has the first moment and most of the latest.
+            let mut nth = 0;
+            moments.retain(|_| {
+                nth += 1;
+                nth % 2 == 1
+            });
+            self.thinned += 1;
+        }
+        moments.push(access.clock);
+    }
+
     fn lock_step(&mut self, event: &Happened, lock: LockId, kind: StepKind) {
         if self.locks.len() <= lock.index() {
             self.locks.resize(lock.index() + 1, None);
@@ -302,26 +328,8 @@ impl Analysis for Reduction {
             return;
         }
         let point = access.point;
-        let way = Way {
-            location: access.location,
-            thread: point.thread,
-            kind: point.kind,
-            locks: point.locks,
-            site: SiteId(0),
-            clock: access.clock,
-            epoch: access.epoch,
-        };
-        if let Some(moments) = self.exposure.note(&way, &view.locksets) {
-            if moments.len() >= MOMENTS {
-                // What is left is still in program order, and has the first moment and most of the latest.
-                let mut nth = 0;
-                moments.retain(|_| {
-                    nth += 1;
-                    nth % 2 == 1
-                });
-                self.thinned += 1;
-            }
-            moments.push(access.clock);
+        if !access.repeated {
+            self.note(view, access);
         }
         if let Some(owner) = access.owners.whole {
             let what = What::Access(access.location);

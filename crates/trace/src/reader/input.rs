@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use crate::block::{FRAME_LEN, Frame, MARKER};
 
@@ -17,7 +18,7 @@ pub(crate) struct Input {
 
 enum Bytes {
     File(File),
-    Memory(Vec<u8>),
+    Memory(Arc<Vec<u8>>),
 }
 
 impl Input {
@@ -33,9 +34,22 @@ impl Input {
     pub fn memory(bytes: Vec<u8>, name: String) -> Self {
         Input {
             length: bytes.len() as u64,
-            bytes: Bytes::Memory(bytes),
+            bytes: Bytes::Memory(Arc::new(bytes)),
             name,
         }
+    }
+
+    /// The same bytes once more. Reading moves the one place that a file has, so the two are not for two threads.
+    pub fn again(&self) -> io::Result<Self> {
+        let bytes = match &self.bytes {
+            Bytes::File(file) => Bytes::File(file.try_clone()?),
+            Bytes::Memory(bytes) => Bytes::Memory(bytes.clone()),
+        };
+        Ok(Input {
+            bytes,
+            length: self.length,
+            name: self.name.clone(),
+        })
     }
 
     pub fn len(&self) -> u64 {

@@ -437,4 +437,10 @@ impl Source for Reader {
     fn names(&self) -> &Names {
         &self.resolver.names
     }
+
+    fn again(&mut self) -> Option<Box<dyn Source + '_>> {
+        let options = ReadOptions { salvage: self.salvage };
+        let again = Reader::from_input(self.input.again().ok()?, options).ok()?;
+        Some(Box::new(again))
+    }
 }
