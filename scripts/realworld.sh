@@ -6,9 +6,11 @@
 #    of the tests that Maven starts, and must prove the bug that the tests pass over.
 # 3. Every class of each JDK read, written back and compared; all of java.base instrumented and verified by the JVM.
 # 4. The programs' jars and whole JDKs scanned; classes of javac for every release, of ecj, kotlinc and scalac scanned.
+# 5. H2, Derby, Lucene and Jetty under `ravel run`, BUDGET seconds (300) for the forced runs of each; no process may be left behind.
 #
 # With RAVEL set, that binary is used; otherwise one is built. SKIP_RUNS=1 leaves parts 1 and 2 out, SKIP_JDK=1 part 3,
-# SKIP_SCAN=1 part 4.
+# SKIP_SCAN=1 part 4, SKIP_PROOF=1 part 5. PROGRAMS says which programs part 5 runs, JDKS on which releases (the oldest), KEEP names a
+# directory for its reports.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -133,5 +135,30 @@ POM
     else
         cat "$work/shapes.log"; status=1
     fi
+fi
+if [ -z "${SKIP_PROOF:-}" ]; then
+    budget=${BUDGET:-300} keep=${KEEP:-$work}
+    mkdir -p "$keep"
+    echo
+    echo "| program | JDK | exit code | suspected | predicted | witnessed | confirmed | harmful | forced runs | s: record | search | wall | MB | left behind |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    while read -r release home <&3; do
+        case " ${JDKS:-${oldest%% *}} " in *" $release "*) ;; *) continue ;; esac
+        for program in ${PROGRAMS:-H2 Derby Lucene Jetty}; do
+            code=0 report=$keep/$program-$release
+            /usr/bin/time -f '%e %M' -o "$work/time" "$ravel" run --all --budget "$budget" -o "$work/run.ravel" --out "json=$report.json" \
+                -- "$home/bin/java" "-Dravel.mark=$work" -cp 'realworld/target/drivers-1.jar:realworld/target/dependency/*' \
+                "realworld.${program}Driver" >"$report.txt" 2>"$report.err" </dev/null || code=$?
+            left=$(pgrep -fc -- "-Dravel.mark=$work" || true)
+            [ "$code" -le 1 ] && [ "$left" = 0 ] || status=1
+            read -r wall kilobytes < <(tail -1 "$work/time")
+            awk -v n="$program" -v j="$release" -v c="$code" -v w="$wall" -v k="$kilobytes" -v l="$left" '
+                /"evidence":/ { gsub(/[^a-z]/, "", $2); rung[$2]++ }
+                /"(record|search|runs)":/ { gsub(/[^0-9]/, "", $2); time[$1] = $2 }
+                END { printf "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.1f | %.0f | %.0f | %d |\n", n, j, c, rung["suspected"],
+                    rung["predicted"], rung["witnessed"], rung["confirmed"], rung["harmful"], time["\"runs\":"],
+                    time["\"record\":"] / 1000, time["\"search\":"] / 1000, w, k / 1000, l }' "$report.json" || status=1
+        done
+    done 3<<<"$jdks"
 fi
 exit $status

@@ -11,45 +11,25 @@
 //! deadlock is known when the circle closes, and a turn that waits for a lock whose holder waits for its own turn is
 //! known to be lost at once.
 
+mod locks;
+mod turns;
+mod watch;
+
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::idle::{Idle, Sleep};
+use self::locks::Locks;
+use self::turns::{Leave, Turn, parse};
+use crate::idle::Idle;
 use crate::thread_block::{FRAME, ThreadBlock};
 
-/// How long the thread whose turn it is may take from one point to the next while it can run.
-const PATIENCE: Duration = Duration::from_secs(8);
-/// How long it may take, step by step, to leave its unit: some never do.
-const LEAVING: Duration = Duration::from_secs(8);
-/// How long it may sleep or wait with a time limit: that may end by itself.
-const DOZE: Duration = Duration::from_millis(1500);
-/// How long it may wait for something else: other threads, input.
-const BLOCKED: Duration = Duration::from_millis(60);
-/// The same when it has done all that its turn covers.
-const DONE: Duration = Duration::from_millis(25);
-/// How long all threads may wait for nothing before the program counts as hung.
-const HUNG: Duration = Duration::from_millis(2500);
-
-/// What a thread runs out of before its turn is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leave {
-    /// The method that is so deep in the stack, the outermost being 1, and was entered at this position or before:
-    /// another one may follow at the same depth.
-    Frame(u32, u32),
-    /// The lock that was its so-many-th, the first being 1.
-    Lock(u32),
-}
-
-/// A turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Turn {
-    thread: String,
-    limit: u32,
-    leave: Option<Leave>,
-}
+/// Turns that may be lost before the schedule is given up.
+const MOST_LOST: usize = 16;
+/// The time that may be lost with them.
+const LONGEST_LOST: Duration = Duration::from_secs(12);
 
 #[derive(Clone, Copy)]
 struct View {
@@ -64,17 +44,18 @@ struct State {
     current: usize,
     /// The first turn that was lost, and why.
     slip: Option<String>,
+    /// How many were, and what it took to know.
+    lost: (usize, Duration),
     deadlock: Option<String>,
     hung: Option<String>,
     threads: FxHashMap<String, View>,
     paths: FxHashMap<u32, String>,
     names: FxHashMap<u32, String>,
-    held: FxHashMap<u64, (u32, u32)>,
-    wanted: FxHashMap<u32, u64>,
+    locks: Locks,
     /// Threads that wait for a turn.
     parked: FxHashSet<u32>,
-    /// Threads that have ended.
-    ended: FxHashSet<String>,
+    /// Threads that have ended, and where.
+    ended: FxHashMap<String, u32>,
     /// Threads that run, with what the kernel knows of them; none for virtual ones.
     live: FxHashMap<u32, Option<Idle>>,
     seen: (usize, u32),
@@ -106,15 +87,15 @@ impl Baton {
             turns,
             current: 0,
             slip: None,
+            lost: (0, Duration::ZERO),
             deadlock: None,
             hung: None,
             threads: FxHashMap::default(),
             paths: FxHashMap::default(),
             names: FxHashMap::default(),
-            held: FxHashMap::default(),
-            wanted: FxHashMap::default(),
+            locks: Locks::default(),
             parked: FxHashSet::default(),
-            ended: FxHashSet::default(),
+            ended: FxHashMap::default(),
             live: FxHashMap::default(),
             seen: (0, 0),
             since: Instant::now(),
@@ -204,23 +185,35 @@ impl Baton {
     fn next(&self, state: &mut State) {
         state.current += 1;
         state.since = Instant::now();
-        while !state.is_over() && state.ended.contains(&state.turns[state.current].thread) {
-            let turn = &state.turns[state.current];
-            let reason = format!("thread {} ended before point {}", turn.thread, turn.limit);
-            state.note(reason);
+        // A thread that came as far as its turn covers and ended has left whatever it was in.
+        while let Some(turn) = state.turns.get(state.current)
+            && let Some(reached) = state.ended.get(&turn.thread)
+        {
+            if *reached < turn.limit {
+                let reason = format!(
+                    "thread {} ended at point {reached}, before point {}",
+                    turn.thread, turn.limit
+                );
+                state.note(reason);
+            }
             state.current += 1;
         }
         self.changed.notify_all();
     }
 
-    /// Takes the turn away from the thread that has it.
+    /// Takes the turn away from the thread that has it. A run that has lost many is not the one that was planned, and goes on
+    /// freely: to wait out the rest, turn by turn, would tell nothing more.
     fn skip(&self, state: &mut State, reason: String) {
         state.note(reason);
+        state.lost = (state.lost.0 + 1, state.lost.1 + state.since.elapsed());
         let thread = &state.turns[state.current].thread;
         if let Some(view) = state.threads.get(thread) {
             // SAFETY: blocks live for ever. The thread looks at the word before its next point, and writes it only with the
             // state locked, as it is here.
             unsafe { std::ptr::write_volatile(&raw mut (*view.block.cast_mut()).gate, 0) };
+        }
+        if state.lost.0 >= MOST_LOST || state.lost.1 >= LONGEST_LOST {
+            state.current = state.turns.len() - 1;
         }
         self.next(state);
     }
@@ -233,7 +226,7 @@ impl Baton {
         let Some(path) = state.paths.get(&block.thread).cloned() else {
             return;
         };
-        state.ended.insert(path.clone());
+        state.ended.insert(path.clone(), block.position);
         if !state.is_over() && state.turns[state.current].thread == path {
             let limit = state.turns[state.current].limit;
             let reason = format!("thread {path} ended at point {}, before point {limit}", block.position);
@@ -241,125 +234,22 @@ impl Baton {
         }
     }
 
-    /// Takes the turn from a thread that blocks or does nothing. True if the whole program waits for nothing.
-    pub fn watch(&self) -> bool {
-        let mut state = self.lock();
-        if state.looked.elapsed() < Duration::from_millis(5) {
-            return false;
-        }
-        state.looked = Instant::now();
-        if state.is_over() {
-            return state.is_hung();
-        }
-        let turn = state.turns[state.current].clone();
-        let view = state.threads.get(&turn.thread).copied();
-        let Some(view) = view else {
-            if state.since.elapsed() > PATIENCE {
-                self.skip(&mut state, format!("thread {} was not started", turn.thread));
-            }
-            return false;
-        };
-        // SAFETY: blocks live for ever; a stale position only delays the verdict.
-        let (position, number) = unsafe {
-            (
-                std::ptr::read_volatile(&raw const (*view.block).position),
-                (*view.block).thread,
-            )
-        };
-        let now = (state.current, position);
-        if now != state.seen {
-            state.seen = now;
-            state.since = Instant::now();
-        }
-        let since = state.since.elapsed();
-        let (sleep, idle) = match state.live.get_mut(&number) {
-            Some(Some(idle)) => idle.look(),
-            _ => (Sleep::Runs, since),
-        };
-        // SAFETY: blocks live for ever; whole words are read, of a thread that does not run if it matters.
-        let depth = unsafe {
-            let word = |field: *const u64| std::ptr::read_volatile(field);
-            (word(&raw const (*view.block).top) - word(&raw const (*view.block).bottom)) / FRAME as u64
-        };
-        let inside = turn.leave.is_some_and(|leave| state.seems_inside(number, depth, leave));
-        let done = position >= turn.limit && !inside;
-        if position >= turn.limit && inside {
-            if state.leaving.0 != state.current {
-                state.leaving = (state.current, Instant::now());
-            } else if state.leaving.1.elapsed() > LEAVING {
-                let reason = format!("thread {} does not leave its unit", turn.thread);
-                self.skip(&mut state, reason);
-                return false;
-            }
-        }
-        let limit = match sleep {
-            Sleep::Runs => PATIENCE,
-            Sleep::Dozes => DOZE,
-            Sleep::Waits | Sleep::Outside if done => DONE,
-            Sleep::Waits | Sleep::Outside => BLOCKED,
-        };
-        let waited = if sleep == Sleep::Runs { since } else { idle.min(since) };
-        if waited > limit {
-            if done {
-                self.next(&mut state);
-            } else {
-                let does = match sleep {
-                    Sleep::Runs => "made no step",
-                    Sleep::Dozes => "slept",
-                    Sleep::Waits => "waited for another thread",
-                    Sleep::Outside => "waited for something outside",
-                };
-                let before = match position < turn.limit {
-                    true => format!("before point {}", turn.limit),
-                    false => "before the end of its unit".to_string(),
-                };
-                let reason = format!("thread {} {does} at point {position}, {before}", turn.thread);
-                self.skip(&mut state, reason);
-            }
-        }
-        false
-    }
-
     /// A thread is about to take a lock and will block if it is not free. True if that closes a circle.
     pub fn wants(&self, block: &ThreadBlock, lock: u64) -> bool {
         let mut state = self.lock();
-        if state.held.get(&lock).is_some_and(|(owner, _)| *owner == block.thread) {
+        let Some(circle) = state.locks.wants(block.thread, lock) else {
             return false;
-        }
-        state.wanted.insert(block.thread, lock);
-        let (mut chain, mut next) = (vec![block.thread], lock);
-        while let Some((owner, _)) = state.held.get(&next) {
-            let owner = *owner;
-            if owner == block.thread {
-                let name = |thread: &u32| {
-                    state
-                        .names
-                        .get(thread)
-                        .cloned()
-                        .unwrap_or_else(|| format!("thread {thread}"))
-                };
-                let words: Vec<String> = chain.iter().map(name).collect();
-                state.deadlock = Some(words.join(", "));
-                return true;
-            }
-            if chain.contains(&owner) {
-                return false;
-            }
-            chain.push(owner);
-            match state.wanted.get(&owner) {
-                Some(wanted) => next = *wanted,
-                None => return false,
-            }
-        }
-        false
+        };
+        let words: Vec<String> = circle.iter().map(|thread| state.name(*thread)).collect();
+        state.deadlock = Some(words.join(", "));
+        true
     }
 
     /// Before a thread takes a lock that may not be free: whoever holds it may need the turn to give it up.
     pub fn before_lock(&self, block: &ThreadBlock, lock: u64) {
         let mut state = self.lock();
-        let holder = state.held.get(&lock).map(|(owner, _)| *owner);
         let (Some(holder), Some(path)) = (
-            holder.filter(|owner| *owner != block.thread),
+            state.locks.holder(lock).filter(|owner| *owner != block.thread),
             state.paths.get(&block.thread).cloned(),
         ) else {
             return;
@@ -383,27 +273,12 @@ impl Baton {
 
     /// A thread has got a lock.
     pub fn got(&self, block: &ThreadBlock, lock: u64) {
-        let mut state = self.lock();
-        state.wanted.remove(&block.thread);
-        let entry = state.held.entry(lock).or_insert((block.thread, 0));
-        if entry.0 == block.thread {
-            entry.1 += 1;
-        } else {
-            *entry = (block.thread, 1);
-        }
+        self.lock().locks.got(block.thread, lock);
     }
 
     /// A thread gives a lock up, one level of it or all.
     pub fn gives(&self, block: &ThreadBlock, lock: u64, all: bool) {
-        let mut state = self.lock();
-        if let Some((owner, depth)) = state.held.get_mut(&lock)
-            && *owner == block.thread
-        {
-            *depth -= 1;
-            if *depth == 0 || all {
-                state.held.remove(&lock);
-            }
-        }
+        self.lock().locks.gives(block.thread, lock, all);
     }
 
     /// How it went, for the command line: `complete`, `hang …`, `deadlock …`, each perhaps with ` | ` and the first turn that was
@@ -443,6 +318,12 @@ impl State {
         self.current >= self.turns.len()
     }
 
+    /// What the program calls a thread.
+    fn name(&self, number: u32) -> String {
+        let known = self.names.get(&number).cloned();
+        known.unwrap_or_else(|| format!("thread {number}"))
+    }
+
     fn note(&mut self, reason: String) {
         self.slip.get_or_insert(reason);
     }
@@ -476,12 +357,8 @@ impl State {
     fn seems_inside(&self, number: u32, frames: u64, leave: Leave) -> bool {
         match leave {
             Leave::Frame(depth, _) => depth > 0 && frames >= u64::from(depth),
-            Leave::Lock(count) => self.holds(number) >= count as usize,
+            Leave::Lock(count) => self.locks.count(number) >= count as usize,
         }
-    }
-
-    fn holds(&self, number: u32) -> usize {
-        self.held.values().filter(|(owner, _)| *owner == number).count()
     }
 
     fn is_inside(&self, block: &ThreadBlock, leave: Leave) -> bool {
@@ -496,84 +373,16 @@ impl State {
                 let position = unsafe { ((frame + 8) as *const u32).read() };
                 position <= entered
             }
-            Leave::Lock(count) => self.holds(block.thread) >= count as usize,
+            Leave::Lock(count) => self.locks.count(block.thread) >= count as usize,
         }
     }
-
-    /// Whether every thread waits for another one and has for a while.
-    fn is_hung(&mut self) -> bool {
-        if self.hung.is_some() || self.live.is_empty() {
-            return false;
-        }
-        let mut hung = true;
-        for idle in self.live.values_mut() {
-            hung &= idle
-                .as_mut()
-                .is_some_and(|idle| matches!(idle.look(), (Sleep::Waits, since) if since > HUNG));
-            if !hung {
-                return false;
-            }
-        }
-        if Idle::has_children() {
-            return false;
-        }
-        let mut numbers: Vec<u32> = self.live.keys().copied().collect();
-        numbers.sort_unstable();
-        let names: Vec<String> = numbers
-            .iter()
-            .map(|number| self.names.get(number).cloned().unwrap_or_default())
-            .collect();
-        self.hung = Some(names.join(", "));
-        true
-    }
-}
-
-fn parse(text: &str) -> Result<Vec<Turn>, String> {
-    let mut turns = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let wrong = || format!("{}: a turn is a thread and a position", number + 1);
-        let count = |word: &str| {
-            word.parse()
-                .map_err(|_| format!("{}: {word:?} is no position", number + 1))
-        };
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let (thread, limit, leave) = match words[..] {
-            [thread, limit] => (thread, limit, None),
-            [thread, limit, "frame", depth, "entered", position] => {
-                (thread, limit, Some(Leave::Frame(count(depth)?, count(position)?)))
-            }
-            [thread, limit, "lock", depth] => (thread, limit, Some(Leave::Lock(count(depth)?))),
-            _ => return Err(wrong()),
-        };
-        turns.push(Turn {
-            thread: thread.to_string(),
-            limit: count(limit)?,
-            leave,
-        });
-    }
-    Ok(turns)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn schedules_are_lines_of_thread_and_position() {
-        let turns = parse("# two turns\nmain 3\n\nmain/0 12\n").expect("a schedule");
-        assert_eq!(turns.len(), 2);
-        assert_eq!((turns[1].thread.as_str(), turns[1].limit), ("main/0", 12));
-        assert_eq!(parse("main"), Err("1: a turn is a thread and a position".into()));
-        assert_eq!(parse("main 1\nmain x"), Err("2: \"x\" is no position".into()));
-        assert!(parse("main 1 frame 2 entered 0\nmain 3 lock 1").is_ok());
-        assert!(parse("main 1 frame").is_err());
-    }
-
-    fn block(thread: u32, position: u32) -> Box<ThreadBlock> {
+    pub(super) fn block(thread: u32, position: u32) -> Box<ThreadBlock> {
         // SAFETY: all fields are integers, for which zero is a value.
         let mut block: Box<ThreadBlock> = Box::new(unsafe { std::mem::zeroed() });
         (block.thread, block.position) = (thread, position);
@@ -613,6 +422,22 @@ mod tests {
         assert_eq!(
             baton.outcome(),
             "complete | thread main ended at point 2, before point 5"
+        );
+    }
+
+    #[test]
+    fn a_thread_that_has_done_its_part_may_have_ended_before_its_last_turn() {
+        let baton = Baton::new(parse("main/0 1\nmain 2\nmain/0 1 frame 1 entered 0\nmain/0 2\n").expect("a schedule"));
+        let (mut main, child) = (block(0, 0), block(1, 1));
+        baton.add(&raw const *main, 0, "main".into());
+        baton.add(&raw const *child, 1, "main/0".into());
+        baton.end(&child);
+        main.position = 2;
+        assert_eq!(baton.lock().current, 1);
+        baton.hand_over(&main);
+        assert_eq!(
+            baton.outcome(),
+            "complete | thread main/0 ended at point 1, before point 2"
         );
     }
 
@@ -672,20 +497,31 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_circle_of_locks_is_a_deadlock() {
+    fn a_schedule_that_loses_many_turns_is_given_up() {
+        let turns: String = (1..100)
+            .map(|limit| format!("main {limit}\nmain/0 {limit}\n"))
+            .collect();
+        let baton = Baton::new(parse(&turns).expect("a schedule"));
+        let (main, child) = (block(0, 0), block(1, 0));
+        baton.add(&raw const *main, 0, "main".into());
+        baton.add(&raw const *child, 1, "main/0".into());
+        for number in 0..MOST_LOST {
+            assert_eq!(baton.lock().current, number);
+            let mut state = baton.lock();
+            baton.skip(&mut state, format!("turn {number}"));
+        }
+        assert_eq!(baton.outcome(), "complete | turn 0");
+    }
+
+    #[test]
+    fn a_closed_circle_of_locks_is_told_by_name() {
         let baton = Baton::new(Vec::new());
         let (a, b) = (block(0, 0), block(1, 0));
+        baton.begin(0, "one", true);
         baton.got(&a, 10);
         baton.got(&b, 20);
-        baton.got(&a, 10);
         assert!(!baton.wants(&a, 20));
         assert!(baton.wants(&b, 10));
-        assert!(baton.outcome().starts_with("deadlock"));
-        let free = Baton::new(Vec::new());
-        free.got(&a, 10);
-        free.gives(&a, 10, false);
-        free.got(&b, 20);
-        assert!(!free.wants(&a, 20));
-        assert!(!free.wants(&b, 10));
+        assert_eq!(baton.outcome(), "deadlock thread 1, one");
     }
 }

@@ -5,6 +5,9 @@
 
 use std::time::{Duration, Instant};
 
+/// Threads that are looked at to find one that is ready.
+const MOST_LOOKED_AT: usize = 200;
+
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sleep {
@@ -56,6 +59,20 @@ impl Idle {
         (sleep, self.since.elapsed())
     }
 
+    /// Whether another thread of this process runs or would if there was a processor for it. Compilers do not count: nobody waits for
+    /// them.
+    pub fn others_are_ready() -> bool {
+        let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
+            return false;
+        };
+        let own = Idle::own().task.to_string();
+        let others = tasks.flatten().filter(|task| task.file_name().to_str() != Some(&own));
+        others
+            .take(MOST_LOOKED_AT)
+            .filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok())
+            .any(|text| state(&text) == Some('R') && !is_compiler(&text))
+    }
+
     /// Whether this process has started others that still are there: what it waits for may come from them.
     pub fn has_children() -> bool {
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
@@ -76,6 +93,11 @@ fn processor_time(text: &str) -> Option<u64> {
 /// The letter after the name, which stands in brackets and may hold anything.
 fn state(text: &str) -> Option<char> {
     text.rsplit_once(')')?.1.trim_start().chars().next()
+}
+
+/// Whether a thread is called what the JVM calls its compilers.
+fn is_compiler(text: &str) -> bool {
+    text.contains("(C1 Compiler") || text.contains("(C2 Compiler") || text.contains("(JVMCI")
 }
 
 /// From the number of the system call and its arguments.
@@ -101,6 +123,7 @@ mod tests {
     fn the_kernels_words_are_understood() {
         assert_eq!(processor_time("1234 5 6\n"), Some(1234));
         assert_eq!(state("17 (a) thread) S 1 2"), Some('S'));
+        assert!(is_compiler("18 (C2 CompilerThre) R 1 2") && !is_compiler("18 (VM Thread) R 1 2"));
         let futex = libc::SYS_futex;
         assert_eq!(
             waiting_for(&format!("{futex} 0x7f 0x189 0x0 0x0 0x0 0x0 0x7f 0x7f")),
@@ -116,6 +139,19 @@ mod tests {
         );
         assert_eq!(waiting_for(&format!("{} 0x0 0x0", libc::SYS_read)), Sleep::Outside);
         assert_eq!(waiting_for("running"), Sleep::Runs);
+    }
+
+    #[test]
+    fn a_thread_that_is_ready_is_seen() {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let busy = std::thread::spawn(move || {
+            while ended.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                std::hint::spin_loop();
+            }
+        });
+        assert!(Idle::others_are_ready());
+        drop(end);
+        busy.join().expect("the thread ends");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Runs the recorded program again under a schedule, and tells what happened.
 
+mod kept;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -13,6 +15,7 @@ use ravel_schedule::{Schedule, Segment};
 use ravel_trace::names::Names;
 use ravel_trace::{Event, Op, ReadOptions, Reader, Source, StandardInput};
 
+use self::kept::Kept;
 use crate::agent_library;
 use crate::family::Family;
 use crate::input::Again;
@@ -206,7 +209,8 @@ impl Program {
     pub fn force(&self, schedule: &Schedule, number: usize) -> Result<Forced> {
         let scratch = self.scratch_for(number)?;
         let mut result = self.run(schedule, &scratch, false)?;
-        match read(&scratch.join(TRACE)) {
+        let kept = Kept::of(self.watched.is_some().then_some(schedule));
+        match read(&scratch.join(TRACE), kept) {
             Ok(Some((events, returned, names))) => {
                 result.trace = Some((events, names));
                 result.returned = returned;
@@ -410,14 +414,14 @@ const MOST_EVENTS: usize = 4_000_000;
 type Told = (Vec<Event>, Vec<Event>, Names);
 
 /// What a run told; nothing if that is too much.
-fn read(path: &Path) -> Result<Option<Told>> {
+fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
     let mut reader = Reader::open(path, ReadOptions { salvage: true })?;
-    let (mut events, mut returned) = (Vec::new(), Vec::new());
+    let mut returned = Vec::new();
     while let Some(event) = reader.next_event()? {
         if matches!(event.op, Op::Enter { .. } | Op::Exit { .. }) {
             continue;
         }
-        if events.len() + returned.len() == MOST_EVENTS {
+        if kept.events.len() + returned.len() == MOST_EVENTS {
             return Ok(None);
         }
         let names = reader.names();
@@ -425,8 +429,8 @@ fn read(path: &Path) -> Result<Option<Told>> {
         if field.is_some_and(|field| names.field(field).name.starts_with(RETURNED)) {
             returned.push(event);
         } else {
-            events.push(event);
+            kept.take(event, names);
         }
     }
-    Ok(Some((events, returned, reader.names().clone())))
+    Ok(Some((kept.finish(), returned, reader.names().clone())))
 }

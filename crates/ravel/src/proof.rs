@@ -11,8 +11,9 @@ mod marks;
 mod prover;
 mod runs;
 mod stuck;
+mod told;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +25,7 @@ use ravel_schedule::{Image, Limits};
 use ravel_trace::{ReadOptions, Reader};
 
 use self::marks::Marks;
-use self::prover::Prover;
+use self::prover::{Prover, Time};
 use self::runs::Runs;
 use crate::forcing::Program;
 use crate::interrupt;
@@ -82,6 +83,8 @@ struct Attempt {
     tally: Tally,
     /// Whether a run went another way than its schedule.
     disturbed: bool,
+    /// Whether more could have been tried with more time.
+    cut_short: bool,
 }
 
 /// Makes schedules for the findings of a trace, forces them, and raises their evidence as far as it goes. Which finding is
@@ -107,56 +110,82 @@ pub fn prove(
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
     let runs = Runs::new(&program);
-    let attempt = |finding: &Finding| -> Result<Attempt> {
+    let attempt = |finding: &Finding, share: Instant| -> Result<Attempt> {
         let mut finding = finding.clone();
-        let mut prover = Prover::new(&image, &runs, &marks, trace, deadline);
+        let time = Time { total: deadline, share };
+        let mut prover = Prover::new(&image, &runs, &marks, trace, time);
         prover.cut = cut;
         let outcome = prover.attempt(&mut finding, progress);
         finding.shown = is_shown(&finding);
         outcome.map(|()| Attempt {
             finding,
             disturbed: prover.disturbed,
+            cut_short: prover.cut_short,
             tally: prover.tally,
         })
     };
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<Attempt>>>> = order.iter().map(|_| Mutex::new(None)).collect();
-    let work = || {
-        while let Some(turn) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|turn| *turn < order.len()) {
-            let result = attempt(&findings[order[turn]]);
-            let known = result
-                .as_ref()
-                .map_or(&findings[order[turn]], |attempt| &attempt.finding);
-            progress(Forcing::Ended(known));
-            *results[turn].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-        }
-    };
     let jobs = program.side_by_side(budget.jobs).min(order.len());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(work);
+    // All of some findings, several at the same time; none takes the time of all others.
+    let all = |order: &[usize], first: bool| -> Vec<(usize, Result<Attempt>)> {
+        let next = AtomicUsize::new(0);
+        let results: Mutex<Vec<(usize, Result<Attempt>)>> = Mutex::new(Vec::new());
+        let work = || {
+            while let Some(turn) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|turn| *turn < order.len()) {
+                let finding = &findings[order[turn]];
+                let share = share(deadline, jobs, order.len() - turn, budget.run);
+                let result = attempt(finding, share);
+                if first {
+                    progress(Forcing::Ended(
+                        result.as_ref().map_or(finding, |attempt| &attempt.finding),
+                    ));
+                }
+                let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                results.push((order[turn], result));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(work);
+            }
+        });
+        results.into_inner().unwrap_or_else(PoisonError::into_inner)
+    };
+    let is_time_left = || Instant::now() < deadline && !interrupt::requested();
+    let (mut attempts, mut failed) = (BTreeMap::new(), None);
+    for (index, result) in all(&order, true) {
+        match result {
+            Ok(attempt) => drop(attempts.insert(index, attempt)),
+            Err(error) => failed = failed.or(Some(error)),
         }
-    });
-    let (mut attempts, mut failed) = (Vec::new(), None);
-    for (result, index) in results.into_iter().zip(order) {
-        match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(Ok(attempt)) => attempts.push((index, attempt)),
-            Some(Err(error)) => failed = failed.or(Some(error)),
-            None => {}
+    }
+    let is_cut_short = |index: &usize| {
+        attempts
+            .get(index)
+            .is_some_and(|first: &Attempt| first.cut_short && first.finding.evidence < Evidence::Harmful)
+    };
+    let again: Vec<usize> = order.iter().copied().filter(is_cut_short).collect();
+    if is_time_left() {
+        for (index, result) in all(&again, false) {
+            match (result, attempts.get_mut(&index)) {
+                (Ok(again), Some(first)) => first.take_better(again),
+                (Err(error), _) => failed = failed.or(Some(error)),
+                (Ok(_), None) => {}
+            }
         }
     }
     runs.clear();
-    for (index, first) in &mut attempts {
+    for index in &order {
+        let Some(first) = attempts.get_mut(index) else { continue };
         let alone = jobs > 1 && first.disturbed && first.finding.evidence < Evidence::Harmful;
-        if alone && Instant::now() < deadline && !interrupt::requested() {
-            match attempt(&findings[*index]) {
+        if alone && is_time_left() {
+            match attempt(&findings[*index], deadline) {
                 Ok(again) => first.take_better(again),
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
     }
     let mut tally = Tally::default();
-    if Instant::now() < deadline && !interrupt::requested() {
+    if is_time_left() {
         let (deadlock, made) = stuck::find(&marks, &runs)?;
         tally.runs += made;
         tally.forced.extend(deadlock.iter().map(|finding| finding.id.clone()));
@@ -172,20 +201,28 @@ pub fn prove(
 impl Attempt {
     /// Of two attempts at one finding the better counts; both took time.
     fn take_better(&mut self, other: Attempt) {
-        let (mut kept, spent) = if other.finding.evidence > self.finding.evidence {
-            (other.tally, std::mem::take(&mut self.tally))
-        } else {
-            (std::mem::take(&mut self.tally), other.tally)
+        let evidence = self.finding.evidence;
+        let better = other.finding.evidence > evidence || other.finding.evidence == evidence && self.cut_short;
+        let spent = match better {
+            true => std::mem::replace(&mut self.tally, other.tally),
+            false => other.tally,
         };
-        kept.runs += spent.runs;
-        kept.scheduling += spent.scheduling;
-        kept.replaying += spent.replaying;
-        kept.forced.extend(spent.forced);
-        self.tally = kept;
-        if other.finding.evidence > self.finding.evidence {
+        self.tally.runs += spent.runs;
+        self.tally.scheduling += spent.scheduling;
+        self.tally.replaying += spent.replaying;
+        self.tally.forced.extend(spent.forced);
+        self.disturbed |= other.disturbed;
+        if better {
             self.finding = other.finding;
         }
     }
+}
+
+/// Until when the next finding may be tried if so many are left, this one included: a few runs at least.
+fn share(deadline: Instant, jobs: usize, left: usize, run: Duration) -> Instant {
+    let now = Instant::now();
+    let each = deadline.saturating_duration_since(now) * jobs as u32 / left.max(1) as u32;
+    (now + each.max(run * 2)).min(deadline)
 }
 
 /// Which findings to try first: what the code alone makes suspicious, then by rule and evidence.

@@ -304,14 +304,17 @@ fn look(path: &Path) -> Result<(RecordedTrace, u64)> {
             format!(" ({})", words.join(", "))
         }
     };
-    let classes = format!(
-        "{} classes instrumented, {} skipped{}, {} failed{}",
-        footer.classes_instrumented,
-        total(&footer.classes_skipped),
-        reasons(&footer.classes_skipped),
-        total(&footer.classes_failed),
-        reasons(&footer.classes_failed),
-    );
+    let classes = match reader.footer() {
+        None => "how many classes were instrumented is not known".to_string(),
+        Some(_) => format!(
+            "{} classes instrumented, {} skipped{}, {} failed{}",
+            footer.classes_instrumented,
+            total(&footer.classes_skipped),
+            reasons(&footer.classes_skipped),
+            total(&footer.classes_failed),
+            reasons(&footer.classes_failed),
+        ),
+    };
     let mut remarks: Vec<String> = reader.warnings().iter().map(ToString::to_string).collect();
     if !footer.methods_left_alone.is_empty() {
         remarks.push(format!("methods left alone:{}", reasons(&footer.methods_left_alone)));

@@ -636,6 +636,6 @@ fn kill_after(jdk: &Jdk, directory: &Path, round: u32) -> u64 {
     assert!(started.elapsed() < LIMIT);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{error}");
-    assert_has(&error, "ended before they could close their trace");
+    assert_has(&error, "ended before it could close its trace");
     events(&trace)
 }

@@ -41,7 +41,7 @@ fn classes() -> &'static Path {
             .map(|name| common::root().join(format!("subjects/bugs/{name}.java")))
             .collect();
         sources.push(ends);
-        for name in ["Chance", "Differs"] {
+        for name in ["Alone", "Chance", "Differs", "Ending"] {
             sources.push(common::root().join(format!("crates/ravel/tests/java/{name}.java")));
         }
         compile_some(&tested_jdks()[0], &sources, &directory);
@@ -242,6 +242,37 @@ fn a_run_that_leaves_the_recorded_path_is_tried_again_with_what_was_learnt() {
                 && limit.contains("input, time, random numbers or the order of a hash table may differ")
         };
         assert!(limits.iter().any(said), "JDK {}: {limits:#?}", jdk.release);
+    }
+}
+
+#[test]
+fn a_race_of_threads_that_end_right_after_it_is_one() {
+    for jdk in tested_jdks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let output = whole_job(&jdk, directory.path(), &[], &["Ending"]);
+        assert_code(&output, 1, "a race");
+        let found = findings(&directory.path().join("t.json"));
+        let confirmed = |finding: &Value| finding["rule"] == "data-race" && finding["evidence"] == "confirmed";
+        assert!(found.iter().any(confirmed), "JDK {}: {found:#?}", jdk.release);
+    }
+}
+
+#[test]
+fn what_went_wrong_beside_others_is_tried_again_alone() {
+    for jdk in tested_jdks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let busy = directory.path().join("busy");
+        let program = ["Alone", &busy.to_string_lossy()];
+        let output = whole_job(&jdk, directory.path(), &["--jobs", "2"], &program);
+        assert_code(&output, 1, "two bugs");
+        let found = findings(&directory.path().join("t.json"));
+        for variable in ["AtomicInteger", "AtomicLong"] {
+            let named = |finding: &&Value| finding["variables"].to_string().contains(variable);
+            let finding = found
+                .iter()
+                .find(|finding| named(finding) && finding["evidence"] == "harmful");
+            assert!(finding.is_some(), "JDK {}: {variable}: {found:#?}", jdk.release);
+        }
     }
 }
 

@@ -119,7 +119,8 @@ impl fmt::Display for Warning {
                     .map(String::as_str)
                     .collect::<Vec<_>>()
                     .join(", ");
-                write!(out, "{} threads had not ended: {names}", threads.len())?;
+                let s = if threads.len() == 1 { "" } else { "s" };
+                write!(out, "{} thread{s} had not ended: {names}", threads.len())?;
                 if threads.len() > SHOWN {
                     write!(out, ", …")
                 } else {

@@ -38,6 +38,23 @@ const SEEDER: &str = "(Ljava/util/concurrent/atomic/AtomicLong;J)J";
 /// `Collections.shuffle`.
 const SHARED: [&str; 2] = ["java/lang/Math$RandomNumberGeneratorHolder", "java/util/Collections"];
 
+/// These work out by themselves, in one call, how much is left of the time that they were given: by the same clock, or what
+/// they wait for would depend on how long the machine took to get there.
+const DEADLINES: [&str; 12] = [
+    "java/util/concurrent/locks/AbstractQueuedSynchronizer",
+    "java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject",
+    "java/util/concurrent/locks/AbstractQueuedLongSynchronizer",
+    "java/util/concurrent/locks/AbstractQueuedLongSynchronizer$ConditionObject",
+    "java/util/concurrent/locks/StampedLock",
+    "java/util/concurrent/FutureTask",
+    "java/util/concurrent/CompletableFuture",
+    "java/util/concurrent/CompletableFuture$Signaller",
+    "java/util/concurrent/Exchanger",
+    "java/util/concurrent/Phaser$QNode",
+    "java/util/concurrent/SynchronousQueue$TransferStack",
+    "java/util/concurrent/SynchronousQueue$TransferQueue",
+];
+
 impl Redirects {
     /// The calls to be replaced in a class.
     fn calls(self, class: &str, application: bool) -> &'static [Call] {
@@ -52,6 +69,7 @@ impl Redirects {
             "java/util/SplittableRandom" if self.seed => &[(ADD, ("splittable", SEEDER))],
             "java/util/Date" | "java/time/Clock" | "java/time/Clock$SystemClock" if self.clock => &[MILLIS, ADJUSTMENT],
             "java/util/concurrent/TimeUnit" if self.clock => &[SLEEP_NANOS],
+            _ if self.clock && DEADLINES.contains(&class) => &[NANOS],
             _ => &[],
         }
     }

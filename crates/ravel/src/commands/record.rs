@@ -185,10 +185,10 @@ pub fn report(recording: &Recording) {
         }
     }
     if recording.interrupted > 0 {
-        eprintln!(
-            "ravel: {} JVM(s) ended before they could close their trace",
-            recording.interrupted
-        );
+        match recording.interrupted {
+            1 => eprintln!("ravel: a JVM ended before it could close its trace"),
+            several => eprintln!("ravel: {several} JVMs ended before they could close their traces"),
+        }
     }
     if recording.traces.is_empty() {
         let reason = match recording.empty.as_slice() {
@@ -198,8 +198,8 @@ pub fn report(recording: &Recording) {
         eprintln!("ravel: nothing was recorded: {reason}");
     } else if !recording.empty.is_empty() {
         eprintln!(
-            "ravel: {} other JVM(s) recorded nothing: {}",
-            recording.empty.len(),
+            "ravel: {} recorded nothing: {}",
+            count(recording.empty.len() as u64, "other JVM"),
             recording.empty[0]
         );
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use ravel_schedule::{Leave, Schedule, naming};
 use ravel_trace::names::Names;
 use ravel_trace::{Event, Op, ReadOptions, Reader, Source, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::marks::{op_name, place, site, variable};
 use crate::forcing::Forced;
@@ -83,24 +83,22 @@ pub struct Divergence {
 pub fn first(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<Divergence> {
     let (events, names) = run.trace.as_ref().filter(|_| !run.partial)?;
     let index = Index::of(events, names);
-    let ends = ends(schedule);
+    let mut covered = Covered::of(schedule);
     let mut reader = Reader::open(trace, ReadOptions::default()).ok()?;
-    let mut paths: Vec<naming::ThreadName> = Vec::new();
     // The last read of each thread that saw something else than when it was recorded.
     let mut other_value: FxHashMap<String, String> = FxHashMap::default();
     for _ in 0..MOST_EVENTS {
+        if covered.is_over() {
+            break;
+        }
         let Some(event) = reader.next_event().ok()? else { break };
         if !is_point(&event.op) {
             continue;
         }
-        if paths.len() <= event.thread.index() {
-            paths = naming::thread_names(reader.names(), event.thread.index() + 1);
-        }
-        let name = &paths[event.thread.index()];
-        if ends.get(name.path.as_str()).is_none_or(|end| event.position > *end) {
-            continue;
-        }
         let recorded = reader.names();
+        let Some(name) = covered.thread(&event, recorded) else {
+            continue;
+        };
         let Some(thread) = index.thread(&name.path) else {
             return Some(Divergence {
                 words: format!("thread {} was not started", name.name),
@@ -158,41 +156,38 @@ pub fn first(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<Divergen
 pub fn learn(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<(Schedule, Shifts)> {
     let (events, names) = run.trace.as_ref()?;
     let index = Index::of(events, names);
-    let ends = ends(schedule);
+    let mut covered = Covered::of(schedule);
     let mut reader = Reader::open(trace, ReadOptions::default()).ok()?;
-    let mut paths: Vec<naming::ThreadName> = Vec::new();
     let mut shifts = Shifts::default();
-    // By thread, the last recorded position that was found, and where.
-    let mut found: FxHashMap<String, Vec<(u32, u32)>> = FxHashMap::default();
+    let mut found = Found::default();
     for _ in 0..MOST_EVENTS {
+        if covered.is_over() {
+            break;
+        }
         let Some(event) = reader.next_event().ok()? else { break };
         if !is_point(&event.op) {
             continue;
         }
-        if paths.len() <= event.thread.index() {
-            paths = naming::thread_names(reader.names(), event.thread.index() + 1);
-        }
-        let path = &paths[event.thread.index()].path;
-        if ends.get(path.as_str()).is_none_or(|end| event.position > *end) {
+        let Some(naming::ThreadName { path, .. }) = covered.thread(&event, reader.names()) else {
             continue;
-        }
-        let known = found.entry(path.clone()).or_default();
-        let floor = known.last().map_or(0, |last| last.1);
+        };
+        let (known, last) = found.entry(path.clone()).or_default();
         let Some(thread) = index.thread(path) else { continue };
         let key = (thread, site(&event, reader.names()));
         let Some(same) = index.by_site.get(&key) else { continue };
-        // The nearest one by how far the thread is off already, never before what was found before.
+        // The nearest one by how far the thread is off already, after what was found before: each is found once.
         let off = known.last().map_or(0, |last| i64::from(last.1) - i64::from(last.0));
         let expected = i64::from(event.position) + off;
-        let nearest = same
-            .iter()
-            .map(|&i| events[i].position)
-            .filter(|&position| position >= floor)
-            .min_by_key(|&position| expected.abs_diff(i64::from(position)));
-        let Some(nearest) = nearest else { continue };
+        let later = &same[same.partition_point(|&place| last.is_some_and(|last| place <= last))..];
+        let distance = |place: &usize| expected.abs_diff(i64::from(events[*place].position));
+        let Some(place) = later.iter().copied().min_by_key(distance) else {
+            continue;
+        };
+        let nearest = events[place].position;
         if expected.abs_diff(i64::from(nearest)) > u64::from(REACH) {
             continue;
         }
+        *last = Some(place);
         known.push((event.position, nearest));
         if nearest != event.position {
             shifts.moved.insert((path.clone(), event.position), nearest);
@@ -201,30 +196,90 @@ pub fn learn(trace: &Path, schedule: &Schedule, run: &Forced) -> Option<(Schedul
     if shifts.moved.is_empty() {
         return None;
     }
+    let learnt = moved(schedule, &found);
+    (learnt != *schedule).then_some((learnt, shifts))
+}
+
+/// By thread, the recorded positions that were found and where, and the last of the run's events that was.
+type Found = FxHashMap<String, (Vec<(u32, u32)>, Option<usize>)>;
+
+/// The schedule by positions that were found.
+fn moved(schedule: &Schedule, found: &Found) -> Schedule {
     let mut learnt = schedule.clone();
+    // What lies between two events that were found may be more or less than it was, but a thread never goes back.
+    let mut reached = vec![0; learnt.threads.len()];
     for segment in &mut learnt.segments {
-        let Some(known) = found.get(&schedule.threads[segment.thread].path) else {
+        let Some((known, _)) = found.get(&schedule.threads[segment.thread].path) else {
             continue;
         };
         let place = known.partition_point(|(was, _)| *was <= segment.until);
         if let Some((was, now)) = place.checked_sub(1).map(|place| known[place]) {
-            segment.until = now + (segment.until - was);
+            let between = known.get(place).map_or(u32::MAX, |next| next.1.saturating_sub(now));
+            segment.until = now + (segment.until - was).min(between);
             if let Some(Leave::Frame(_, entered)) = &mut segment.leave {
                 *entered = entered.saturating_add_signed(now.wrapping_sub(was).cast_signed());
             }
         }
+        segment.until = segment.until.max(reached[segment.thread]);
+        reached[segment.thread] = segment.until;
     }
-    (learnt != *schedule).then_some((learnt, shifts))
+    learnt
 }
 
-/// How far each thread of a schedule runs.
-fn ends(schedule: &Schedule) -> FxHashMap<&str, u32> {
-    let mut ends: FxHashMap<&str, u32> = FxHashMap::default();
-    for segment in &schedule.segments {
-        let end = ends.entry(schedule.thread(segment).path.as_str()).or_default();
-        *end = segment.until.max(*end);
+/// The part of a recorded run that a schedule covers.
+struct Covered {
+    /// How far each thread of the schedule runs, by its path.
+    ends: FxHashMap<String, u32>,
+    threads: Vec<naming::ThreadName>,
+    /// By thread: how far it runs, if it has a turn at all.
+    by_thread: Vec<Option<u32>>,
+    /// Threads that have not come to their end yet.
+    open: FxHashSet<u32>,
+    unmet: usize,
+}
+
+impl Covered {
+    fn of(schedule: &Schedule) -> Covered {
+        let mut ends: FxHashMap<String, u32> = FxHashMap::default();
+        for segment in &schedule.segments {
+            let end = ends.entry(schedule.thread(segment).path.clone()).or_default();
+            *end = segment.until.max(*end);
+        }
+        Covered {
+            unmet: ends.len(),
+            ends,
+            threads: Vec::new(),
+            by_thread: Vec::new(),
+            open: FxHashSet::default(),
+        }
     }
-    ends
+
+    /// The thread of an event, if the event is covered.
+    fn thread(&mut self, event: &Event, names: &Names) -> Option<&naming::ThreadName> {
+        let index = event.thread.index();
+        while self.by_thread.len() <= index {
+            let next = self.by_thread.len();
+            if self.threads.len() <= next {
+                self.threads = naming::thread_names(names, index + 1);
+            }
+            let end = self.ends.get(&self.threads[next].path).copied();
+            if end.is_some() {
+                self.open.insert(next as u32);
+                self.unmet = self.unmet.saturating_sub(1);
+            }
+            self.by_thread.push(end);
+        }
+        if event.position > self.by_thread[index]? {
+            self.open.remove(&event.thread.0);
+            return None;
+        }
+        Some(&self.threads[index])
+    }
+
+    /// Whether no later event can be covered.
+    fn is_over(&self) -> bool {
+        self.unmet == 0 && self.open.is_empty()
+    }
 }
 
 fn is_point(op: &Op) -> bool {
@@ -261,5 +316,26 @@ fn shown(value: Value) -> String {
         Value::Exact(number) => number.to_string(),
         Value::Digest(_) => "something else".into(),
         Value::Unknown => "unknown".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_move_with_what_was_found_and_never_back() {
+        let schedule = Schedule::parse(
+            "ravel schedule 1\nthread main \"main\"\nthread main/0 \"t\"\nrun main to 10\nrun main/0 to 5\n\
+             run main to 30\nrun main to 40\nrun main to 55\n",
+        )
+        .expect("a schedule");
+        // Ten points fewer before position 20; from there on nothing like what was recorded until 50, which came early.
+        let found: Found = [("main".to_string(), (vec![(10, 10), (20, 11), (28, 19), (50, 21)], None))]
+            .into_iter()
+            .collect();
+        let learnt = moved(&schedule, &found);
+        let turns: Vec<u32> = learnt.segments.iter().map(|segment| segment.until).collect();
+        assert_eq!(turns, [10, 5, 21, 21, 26]);
     }
 }

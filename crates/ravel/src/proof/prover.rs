@@ -8,13 +8,13 @@ use std::time::Instant;
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome};
 use ravel_schedule::{Effort, Goal, Image, Schedule, Shape, Verdict, generate, serial_schedules};
-use ravel_trace::{Event, Names, Op};
 use rustc_hash::FxHashSet;
 
 use super::divergence::{self, Shifts};
 use super::harm::{self, Serial};
 use super::marks::Marks;
 use super::runs::Runs;
+use super::told;
 use super::{Forcing, Tally};
 use crate::forcing::Forced;
 use crate::interrupt;
@@ -39,7 +39,7 @@ pub struct Prover<'a> {
     marks: &'a Marks,
     trace: &'a Path,
     /// No run is begun after this.
-    deadline: Instant,
+    time: Time,
     /// Runs that this finding needs, whether they were made for it or not: schedule and number.
     needed: FxHashSet<(Schedule, usize)>,
     /// How many of the trace's events schedules are made of, if not of all.
@@ -48,6 +48,32 @@ pub struct Prover<'a> {
     pub tally: Tally,
     /// Whether a run went another way than its schedule, which may be for lack of a processor.
     pub disturbed: bool,
+    /// Whether more could have been tried with more time.
+    pub cut_short: bool,
+}
+
+/// The time that there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Time {
+    /// When everything ends.
+    pub total: Instant,
+    /// When this finding has had its share.
+    pub share: Instant,
+}
+
+impl Time {
+    fn is_over(self) -> bool {
+        Instant::now() >= self.share.min(self.total)
+    }
+
+    /// Why nothing more is tried.
+    fn words(self) -> String {
+        match Instant::now() < self.total {
+            true => "its share of the time was used up (--budget)",
+            false => "the time was used up (--budget)",
+        }
+        .to_string()
+    }
 }
 
 /// Runs that had the pattern.
@@ -60,23 +86,18 @@ struct Happened {
 
 impl<'a> Prover<'a> {
     /// Nothing tried yet.
-    pub fn new(
-        image: &'a Image,
-        runs: &'a Runs<'a>,
-        marks: &'a Marks,
-        trace: &'a Path,
-        deadline: Instant,
-    ) -> Prover<'a> {
+    pub fn new(image: &'a Image, runs: &'a Runs<'a>, marks: &'a Marks, trace: &'a Path, time: Time) -> Prover<'a> {
         Prover {
             image,
             runs,
             marks,
             trace,
-            deadline,
+            time,
             needed: FxHashSet::default(),
             cut: None,
             tally: Tally::default(),
             disturbed: false,
+            cut_short: false,
         }
     }
 
@@ -87,6 +108,7 @@ impl<'a> Prover<'a> {
             return Ok(());
         }
         if self.is_over() {
+            self.cut_short = true;
             self.give_up(finding, "it was not tried: the time was used up (--budget)");
             return Ok(());
         }
@@ -95,7 +117,7 @@ impl<'a> Prover<'a> {
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline || interrupt::requested()
+        self.time.is_over() || interrupt::requested()
     }
 
     fn give_up(&mut self, finding: &mut Finding, reason: impl Into<String>) {
@@ -114,7 +136,12 @@ impl<'a> Prover<'a> {
         let (mut scheduled, mut failures, mut happened) = (false, 0, false);
         for candidate in self.by_promise(finding) {
             if self.is_over() {
-                reason = "the time was used up (--budget)".to_string();
+                self.cut_short = true;
+                reason = match (self.needed.is_empty(), happened) {
+                    (true, _) => self.time.words(),
+                    (false, false) => format!("{reason}; then {}", self.time.words()),
+                    (false, true) => reason,
+                };
                 break;
             }
             if failures >= MOST_FAILURES || self.needed.len() >= MOST_RUNS {
@@ -133,7 +160,7 @@ impl<'a> Prover<'a> {
                     // Only what was run costs time.
                     let tried = self.needed.len() > needed;
                     failures += usize::from(tried);
-                    if !happened && (tried || failures == 0) {
+                    if !happened && (tried || failures == 0) && !why.is_empty() {
                         reason = why;
                     }
                 }
@@ -214,6 +241,7 @@ impl<'a> Prover<'a> {
                     continue;
                 };
                 if self.is_over() {
+                    self.cut_short = true;
                     return Ok(result);
                 }
                 match self.confirm(&candidate, &goal, schedule, result.is_err())? {
@@ -392,7 +420,8 @@ impl<'a> Prover<'a> {
         if goal.shape == Shape::Adjacent && events[found[found.len() - 1]].op.location() != first {
             return Err("the accesses were of different objects".into());
         }
-        if goal.shape == Shape::Adjacent && synchronised(&events[found[0]..found[found.len() - 1]], names) {
+        let last = found[found.len() - 1];
+        if goal.shape == Shape::Adjacent && told::knows(events[last].thread, &events[found[0]..last], names) {
             return Err(slipped("the accesses were ordered by synchronisation".into()));
         }
         Ok(())
@@ -521,22 +550,6 @@ fn ways_round(candidate: &Candidate, goal: &Goal) -> Vec<(Candidate, Goal)> {
         ways.sort_by_key(|(candidate, _)| candidate.events.is_sorted_by_key(|event| event.index));
     }
     ways
-}
-
-/// Whether the thread of the first event told others of it: only then may something order what they do next after it.
-fn synchronised(events: &[Event], names: &Names) -> bool {
-    let Some((first, rest)) = events.split_first() else {
-        return false;
-    };
-    rest.iter().any(|event| {
-        event.thread == first.thread
-            && match event.op {
-                Op::Release { .. } | Op::Wait { .. } | Op::Notify { .. } | Op::Fork { .. } | Op::Send { .. } => true,
-                Op::End { .. } | Op::Initialized { .. } => true,
-                Op::Write { location, .. } | Op::Update { location, .. } => names.is_synchronizing(location),
-                _ => false,
-            }
-    })
 }
 
 fn failure(run: &Forced) -> String {

@@ -1,0 +1,222 @@
+//! The watch: takes the turn from a thread that blocks or does nothing, and knows when the whole program waits for nothing.
+//!
+//! It never asks a thread, since one that blocks cannot answer: it reads its position, its locks, and what the kernel says of it.
+
+use std::time::{Duration, Instant};
+
+use super::{Baton, State};
+use crate::idle::{Idle, Sleep};
+use crate::thread_block::FRAME;
+
+/// How long the thread whose turn it is may take from one point to the next while it can run.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// How long it may take, step by step, to leave its unit: some never do.
+const LEAVING: Duration = Duration::from_secs(8);
+/// How long it may sleep or wait with a time limit: that may end by itself.
+const DOZE: Duration = Duration::from_millis(1500);
+/// How long it may wait for something else: other threads, input.
+const BLOCKED: Duration = Duration::from_millis(60);
+/// The same when it has done all that its turn covers.
+const DONE: Duration = Duration::from_millis(25);
+/// How long all threads may wait for nothing before the program counts as hung.
+const HUNG: Duration = Duration::from_millis(2500);
+
+impl Baton {
+    /// Takes the turn from a thread that blocks or does nothing. True if the whole program waits for nothing.
+    pub fn watch(&self) -> bool {
+        let mut state = self.lock();
+        if state.looked.elapsed() < Duration::from_millis(5) {
+            return false;
+        }
+        state.looked = Instant::now();
+        if state.is_over() {
+            return state.is_hung();
+        }
+        let turn = state.turns[state.current].clone();
+        let view = state.threads.get(&turn.thread).copied();
+        let Some(view) = view else {
+            if state.since.elapsed() > PATIENCE {
+                self.skip(&mut state, format!("thread {} was not started", turn.thread));
+            }
+            return false;
+        };
+        // SAFETY: blocks live for ever; a stale position only delays the verdict.
+        let (position, number) = unsafe {
+            (
+                std::ptr::read_volatile(&raw const (*view.block).position),
+                (*view.block).thread,
+            )
+        };
+        let now = (state.current, position);
+        if now != state.seen {
+            state.seen = now;
+            state.since = Instant::now();
+        }
+        let since = state.since.elapsed();
+        let (sleep, idle) = state.look(number, since);
+        // SAFETY: blocks live for ever; whole words are read, of a thread that does not run if it matters.
+        let depth = unsafe {
+            let word = |field: *const u64| std::ptr::read_volatile(field);
+            (word(&raw const (*view.block).top) - word(&raw const (*view.block).bottom)) / FRAME as u64
+        };
+        let inside = turn.leave.is_some_and(|leave| state.seems_inside(number, depth, leave));
+        let done = position >= turn.limit && !inside;
+        if position >= turn.limit && inside {
+            if state.leaving.0 != state.current {
+                state.leaving = (state.current, Instant::now());
+            } else if state.leaving.1.elapsed() > LEAVING {
+                let reason = format!("thread {} does not leave its unit", turn.thread);
+                self.skip(&mut state, reason);
+                return false;
+            }
+        }
+        let limit = match sleep {
+            Sleep::Runs => PATIENCE,
+            Sleep::Dozes => DOZE,
+            Sleep::Waits | Sleep::Outside if done => DONE,
+            Sleep::Waits | Sleep::Outside => BLOCKED,
+        };
+        // A thread that wakes up again and again but makes no step has had enough time as well.
+        let late = since > PATIENCE;
+        let waited = idle.min(since);
+        if late || sleep != Sleep::Runs && waited > limit {
+            // What it waits for may be the work of a thread that could run but gets no processor, on a busy machine.
+            let blocked = matches!(sleep, Sleep::Waits | Sleep::Outside) && state.locks.awaited(number).is_none();
+            if blocked && !done && !late && waited < DOZE && Idle::others_are_ready() {
+                return false;
+            }
+            if done {
+                self.next(&mut state);
+            } else {
+                let does = match sleep {
+                    _ if state.locks.awaited(number).is_some() => "waited for another thread",
+                    Sleep::Waits => "waited for another thread",
+                    Sleep::Runs => "made no step",
+                    Sleep::Dozes if late => "made no step",
+                    Sleep::Dozes => "slept",
+                    Sleep::Outside => "waited for something outside",
+                };
+                let before = match position < turn.limit {
+                    true => format!("before point {}", turn.limit),
+                    false => "before the end of its unit".to_string(),
+                };
+                let reason = format!("thread {} {does} at point {position}, {before}", turn.thread);
+                self.skip(&mut state, reason);
+            }
+        }
+        false
+    }
+}
+
+impl State {
+    /// What a thread does that has made no step for a time, and for how long it has done nothing else. Some JVMs wake a thread that
+    /// waits for a monitor every second, and the kernel knows of no virtual thread: that a thread wants a lock that
+    /// another one holds says more.
+    fn look(&mut self, number: u32, since: Duration) -> (Sleep, Duration) {
+        let seen = match self.live.get_mut(&number) {
+            Some(Some(idle)) => Some(idle.look()),
+            _ => None,
+        };
+        let Some(holder) = self.locks.awaited(number) else {
+            return seen.unwrap_or((Sleep::Runs, since));
+        };
+        if matches!(seen, Some((Sleep::Runs, _))) {
+            return (Sleep::Runs, Duration::ZERO);
+        }
+        let holder = self.live.get_mut(&holder).and_then(Option::as_mut).map(Idle::look);
+        match holder {
+            Some((Sleep::Runs, _)) => (Sleep::Dozes, since),
+            _ => (Sleep::Waits, since),
+        }
+    }
+
+    /// Whether every thread waits for another one and has for a while.
+    fn is_hung(&mut self) -> bool {
+        if self.hung.is_some() || self.live.is_empty() {
+            return false;
+        }
+        for (number, idle) in &mut self.live {
+            let seen = idle.as_mut().map(Idle::look);
+            let waits = matches!(seen, Some((Sleep::Waits, since)) if since > HUNG);
+            // Whoever waits for a lock waits as long as its holder does.
+            let blocked = !matches!(seen, Some((Sleep::Runs, _))) && self.locks.awaited(*number).is_some();
+            if !waits && !blocked {
+                return false;
+            }
+        }
+        if Idle::has_children() {
+            return false;
+        }
+        let mut numbers: Vec<u32> = self.live.keys().copied().collect();
+        numbers.sort_unstable();
+        let names: Vec<String> = numbers.iter().map(|number| self.name(*number)).collect();
+        self.hung = Some(names.join(", "));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::super::tests::block;
+    use super::super::turns::parse;
+    use super::*;
+
+    /// Watches until the turn is taken away; how long that took.
+    fn watched(baton: &Baton) -> Duration {
+        let start = Instant::now();
+        while baton.lock().current == 0 && start.elapsed() < Duration::from_secs(20) {
+            baton.watch();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        start.elapsed()
+    }
+
+    /// A thread that begins, and then only wakes up every now and then.
+    fn restless(baton: &Baton) -> Duration {
+        let (end, ended) = mpsc::channel::<()>();
+        let (begun, has_begun) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                baton.begin(0, "restless", false);
+                let _ = begun.send(());
+                while ended.recv_timeout(Duration::from_millis(20)) == Err(mpsc::RecvTimeoutError::Timeout) {}
+            });
+            let _ = has_begun.recv();
+            let taken = watched(baton);
+            drop(end);
+            taken
+        })
+    }
+
+    #[test]
+    fn a_thread_that_wakes_up_only_to_look_for_a_lock_waits() {
+        let baton = Baton::new(parse("main 5\n").expect("a schedule"));
+        let (main, child) = (block(0, 2), block(1, 1));
+        baton.add(&raw const *main, 0, "main".into());
+        baton.add(&raw const *child, 1, "main/0".into());
+        baton.got(&child, 7);
+        baton.wants(&main, 7);
+        let taken = restless(&baton);
+        assert!(taken < PATIENCE, "{taken:?}");
+        let told = baton.outcome();
+        assert_eq!(
+            told,
+            "complete | thread main waited for another thread at point 2, before point 5"
+        );
+    }
+
+    #[test]
+    fn a_thread_that_wakes_up_for_nothing_is_not_waited_for_for_ever() {
+        let baton = Baton::new(parse("main 5\n").expect("a schedule"));
+        let main = block(0, 2);
+        baton.add(&raw const *main, 0, "main".into());
+        let taken = restless(&baton);
+        assert!(taken > DOZE && taken < 2 * PATIENCE, "{taken:?}");
+        assert_eq!(
+            baton.outcome(),
+            "complete | thread main made no step at point 2, before point 5"
+        );
+    }
+}
