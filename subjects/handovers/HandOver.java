@@ -4,6 +4,7 @@
  */
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
+import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -65,6 +66,17 @@ public class HandOver {
 
         int v() {
             return x;
+        }
+    }
+
+    static void selector() throws Exception {
+        try (Selector selector = Selector.open()) {
+            start(() -> {
+                fillAll();
+                selector.wakeup();
+            });
+            selector.select();
+            check();
         }
     }
 

@@ -14,7 +14,7 @@ use jvmti_bindings::sys::jvmti::{
 };
 use ravel_trace::ids::ThreadId;
 use ravel_trace::raw::RawKind;
-use ravel_trace::run_info::{Footer, Header};
+use ravel_trace::run_info::{EndReason, Footer, Header};
 
 use crate::baton::Baton;
 use crate::chance::Chance;
@@ -59,6 +59,8 @@ pub const HANG: i32 = 98;
 /// Carriers of virtual threads in a forced run.
 const CARRIERS: &CStr = c"256";
 
+/// How long a forced run that records only some fields goes on recording after its last turn.
+const AFTERMATH: Duration = Duration::from_millis(500);
 /// How often the global counter moves without synchronisation. Waking a thread five times as often costs a fiftieth of a core.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -230,6 +232,10 @@ impl Agent {
             return;
         };
         let hung = baton.watch();
+        // A program that does much would write for minutes what nobody asks for.
+        if self.recorder.options.watch.is_some() && baton.has_been_over(AFTERMATH) {
+            self.recorder.stop(EndReason::Other("the schedule is over".into()));
+        }
         if hung
             || self
                 .recorder

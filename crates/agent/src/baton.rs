@@ -306,6 +306,12 @@ impl Baton {
         }
     }
 
+    /// Whether all turns have been over for a while.
+    pub fn has_been_over(&self, time: Duration) -> bool {
+        let state = self.lock();
+        state.is_over() && state.since.elapsed() > time
+    }
+
     /// When a thread that has no turn must ask next: at once if it may have to wait for one that it starts.
     fn free_gate(&self, path: &str) -> u32 {
         let starts = |named: &String| named.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));

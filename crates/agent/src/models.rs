@@ -338,6 +338,10 @@ pub const MODELS: &[Model] = &[
     m(COMPLETABLE, "anyOf", Hear).of(Of::Local(0)),
     m("java/util/Timer", "sched", SendArgument).of(Of::None).arg(1),
     m("java/util/TaskQueue", "getMin", ReceiveResult).of(Of::None).always(),
+    // Whoever selects has seen what was done before the wakeup that ends it.
+    m("sun/nio/ch/EPollSelectorImpl", "wakeup", Tell),
+    m("sun/nio/ch/SelectorImpl", "select", Hear),
+    m("sun/nio/ch/SelectorImpl", "selectNow", Hear),
     // What is written to a pipe was done before it is read.
     m("java/io/PipedInputStream", "receive", Send),
     m("java/io/PipedInputStream", "receivedLast", Send),

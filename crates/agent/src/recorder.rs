@@ -265,7 +265,7 @@ impl Recorder {
         indices.join("/")
     }
 
-    /// Says what is known of a thread.
+    /// Says what is known of a thread, how it ended among it: that is told even of a recording that was ended early.
     pub fn describe_thread(&self, thread: ThreadId, change: impl FnOnce(&mut Thread)) {
         let definition = {
             let mut threads = lock(&self.threads);
@@ -275,7 +275,7 @@ impl Recorder {
             change(&mut entry.definition);
             entry.definition.clone()
         };
-        self.define(Definition::Thread(thread, definition));
+        lock(&self.names).push(Definition::Thread(thread, definition));
     }
 
     /// How many threads have been seen.

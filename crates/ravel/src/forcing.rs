@@ -13,7 +13,7 @@ use ravel_agent::options::Options;
 use ravel_agent::{DEADLOCK, HANG, RETURNED};
 use ravel_schedule::{Schedule, Segment};
 use ravel_trace::names::Names;
-use ravel_trace::{Event, Op, ReadOptions, Reader, Source, StandardInput};
+use ravel_trace::{EndReason, Event, Op, ReadOptions, Reader, Source, StandardInput};
 
 use self::kept::Kept;
 use crate::agent_library;
@@ -58,6 +58,8 @@ pub struct Forced {
     pub remark: String,
     /// Whether its trace has only what was watched.
     pub partial: bool,
+    /// Whether its trace goes on to its end.
+    pub whole: bool,
     /// Its events and names; none if no trace was left.
     pub trace: Option<(Vec<Event>, Names)>,
     /// What its methods returned: writes to fields whose names begin with [`RETURNED`].
@@ -211,9 +213,10 @@ impl Program {
         let mut result = self.run(schedule, &scratch, false)?;
         let kept = Kept::of(self.watched.is_some().then_some(schedule));
         match read(&scratch.join(TRACE), kept) {
-            Ok(Some((events, returned, names))) => {
-                result.trace = Some((events, names));
-                result.returned = returned;
+            Ok(Some(told)) => {
+                result.trace = Some((told.events, told.names));
+                result.returned = told.returned;
+                result.whole = told.whole;
             }
             // Half of a run says nothing of its end, so none of it is looked at.
             Ok(None) => result.remark = format!("it made more than {MOST_EVENTS} events"),
@@ -343,6 +346,7 @@ impl Program {
                 _ => self.remark.to_string(),
             },
             partial: self.watched.is_some(),
+            whole: false,
             trace: None,
             returned: Vec::new(),
         })
@@ -410,8 +414,15 @@ fn wait(child: &mut Child, family: &Family, limit: Duration) -> Result<(ExitStat
 /// Events of a forced run that are kept: several runs are, and a thread that the schedule lets spin makes millions a second.
 const MOST_EVENTS: usize = 4_000_000;
 
-/// The events of a run, apart from them what its methods returned, and the names.
-type Told = (Vec<Event>, Vec<Event>, Names);
+/// What a run told.
+struct Told {
+    events: Vec<Event>,
+    /// What its methods returned.
+    returned: Vec<Event>,
+    names: Names,
+    /// Whether it told all to the end.
+    whole: bool,
+}
 
 /// What a run told; nothing if that is too much.
 fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
@@ -432,5 +443,10 @@ fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
             kept.take(event, names);
         }
     }
-    Ok(Some((kept.finish(), returned, reader.names().clone())))
+    Ok(Some(Told {
+        events: kept.finish(),
+        returned,
+        names: reader.names().clone(),
+        whole: reader.footer().is_some_and(|footer| footer.ended == EndReason::Exit),
+    }))
 }

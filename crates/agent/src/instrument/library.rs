@@ -32,6 +32,8 @@ pub fn concerns(name: &str) -> bool {
             | "java/io/PipedInputStream"
             | "java/io/PipedReader"
             | "jdk/internal/misc/ThreadFlock"
+            | "sun/nio/ch/SelectorImpl"
+            | "sun/nio/ch/EPollSelectorImpl"
     ) || name.starts_with("java/util/concurrent/")
         || name.starts_with("java/lang/invoke/VarHandle")
 }

@@ -198,7 +198,10 @@ fn seen(marks: &Marks, candidate: &Candidate, run: &Forced) -> Vec<Seen> {
         add(Seen {
             kind: "value",
             label: format!("{} was", variable(&events[place], names)),
-            value: last_value(events, names, place),
+            value: match run.whole {
+                true => last_value(events, names, place),
+                false => Value::Unknown,
+            },
             descriptor: descriptor(&events[place], names),
         });
     }
