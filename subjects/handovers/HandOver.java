@@ -7,7 +7,10 @@ import java.io.PipedOutputStream;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.concurrent.*;
@@ -67,6 +70,21 @@ public class HandOver {
         int v() {
             return x;
         }
+    }
+
+    static void clones() throws Exception {
+        BitSet bits = new BitSet();
+        bits.set(3);
+        var list = new ArrayList<>(List.of(1));
+        var map = new HashMap<>(Map.of(1, 1));
+        Work copies = () -> {
+            ((BitSet) bits.clone()).set(70);
+            ((ArrayList<?>) list.clone()).remove(0);
+            ((HashMap<?, ?>) map.clone()).remove(1);
+        };
+        Thread[] threads = {start(copies), start(copies)};
+        for (Thread thread : threads) thread.join();
+        System.out.println(bits.cardinality() + list.size() + map.size());
     }
 
     static void selector() throws Exception {

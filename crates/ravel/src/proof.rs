@@ -218,11 +218,11 @@ impl Attempt {
     }
 }
 
-/// Until when the next finding may be tried if so many are left, this one included: a few runs at least.
+/// Until when the next finding may be tried if so many are left, this one included: one run at least.
 fn share(deadline: Instant, jobs: usize, left: usize, run: Duration) -> Instant {
     let now = Instant::now();
     let each = deadline.saturating_duration_since(now) * jobs as u32 / left.max(1) as u32;
-    (now + each.max(run * 2)).min(deadline)
+    (now + each.max(run / 2)).min(deadline)
 }
 
 /// Which findings to try first: what the code alone makes suspicious, then by rule and evidence.

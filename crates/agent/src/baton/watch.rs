@@ -16,7 +16,9 @@ const LEAVING: Duration = Duration::from_secs(8);
 const DOZE: Duration = Duration::from_millis(1500);
 /// How long it may wait for something else: other threads, input.
 const BLOCKED: Duration = Duration::from_millis(60);
-/// The same when it has done all that its turn covers.
+/// The same while another thread could run, which may be what it waits for.
+const STARVED: Duration = Duration::from_secs(3);
+/// How long it may wait when it has done all that its turn covers.
 const DONE: Duration = Duration::from_millis(25);
 /// How long all threads may wait for nothing before the program counts as hung.
 const HUNG: Duration = Duration::from_millis(2500);
@@ -82,7 +84,7 @@ impl Baton {
         if late || sleep != Sleep::Runs && waited > limit {
             // What it waits for may be the work of a thread that could run but gets no processor, on a busy machine.
             let blocked = matches!(sleep, Sleep::Waits | Sleep::Outside) && state.locks.awaited(number).is_none();
-            if blocked && !done && !late && waited < DOZE && Idle::others_are_ready() {
+            if blocked && !done && waited < STARVED && Idle::others_are_ready() {
                 return false;
             }
             if done {

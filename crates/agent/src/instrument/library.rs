@@ -376,6 +376,7 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
             (op::GETFIELD | op::PUTFIELD, Operand::Field(index)) => {
                 collection_field(cx, class, method, &lines, &mut edit, pc, instruction.opcode, index)?;
             }
+            (op::INVOKESPECIAL, Operand::Method(index)) => cloned(cx, class, &mut edit, pc, index)?,
             (op::AALOAD | op::AASTORE, _) => {
                 let id = cx.method_id(method);
                 let what = SiteKind::Element("[Ljava/lang/Object;".to_string());
@@ -514,6 +515,25 @@ fn born(cx: &Context<'_>, class: &mut ClassFile, edit: &mut CodeEditor, pc: u32,
     let word = pool.add_field_ref(&cx.name, WORD, "J")?;
     let emit = Emit::new()
         .load(0)
+        .call("jborn", "()J", pool)?
+        .indexed(op::PUTFIELD, word);
+    edit.insert_after(pc, &emit.bytes);
+    Ok(())
+}
+
+/// A clone is an object of its own, but has got the word of the one that it was made of.
+fn cloned(cx: &Context<'_>, class: &mut ClassFile, edit: &mut CodeEditor, pc: u32, index: u16) -> Result<()> {
+    let callee = class.pool.member_ref(index)?;
+    let is_clone = callee.name == b"clone" && callee.descriptor == b"()Ljava/lang/Object;";
+    if !is_clone || cx.filter.has_word(&decode_modified_utf8(callee.class)) {
+        return Ok(());
+    }
+    let pool = &mut class.pool;
+    let own = pool.add_class(&cx.name)?;
+    let word = pool.add_field_ref(&cx.name, WORD, "J")?;
+    let emit = Emit::new()
+        .op(op::DUP)
+        .indexed(op::CHECKCAST, own)
         .call("jborn", "()J", pool)?
         .indexed(op::PUTFIELD, word);
     edit.insert_after(pc, &emit.bytes);
