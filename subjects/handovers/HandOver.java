@@ -87,6 +87,24 @@ public class HandOver {
         System.out.println(bits.cardinality() + list.size() + map.size());
     }
 
+    static void tryLock() throws Exception {
+        ReentrantLock one = new ReentrantLock(), two = new ReentrantLock();
+        Thread tries = start(() -> {
+            one.lock();
+            if (two.tryLock()) two.unlock();
+            one.unlock();
+        });
+        Thread waits = start(() -> {
+            Thread.sleep(50);
+            two.lock();
+            one.lock();
+            one.unlock();
+            two.unlock();
+        });
+        tries.join();
+        waits.join();
+    }
+
     static void selector() throws Exception {
         try (Selector selector = Selector.open()) {
             start(() -> {

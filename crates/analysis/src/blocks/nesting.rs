@@ -2,8 +2,11 @@
 //!
 //! **Bounds.** Of equal nestings (same thread, locks, gates and places) the first and the latest moment are kept: what hard
 //! order keeps apart in both is taken as kept apart.
+//!
+//! A lock that was got by `tryLock` may be what others wait for, but nobody waits for ever in `tryLock`.
 
-use ravel_trace::{LockId, Mode, Op, ThreadId};
+use ravel_trace::names::SiteKind;
+use ravel_trace::{LockId, Mode, Names, Op, SiteId, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::goodlock::{self, Nesting};
@@ -125,6 +128,7 @@ impl Nestings {
             .found
             .into_iter()
             .flat_map(|(first, latest)| std::iter::once(first).chain(latest))
+            .filter(|nesting| !only_tries(cx.names, nesting.take_at.point.site))
             .collect();
         let moment = |at: &At| Moment {
             thread: at.point.thread,
@@ -135,6 +139,14 @@ impl Nestings {
         let reports = cycles.found.iter().map(Vec::as_slice).map(report).collect();
         (reports, !cycles.bounded)
     }
+}
+
+/// Whether a lock was taken by a call that gives up rather than wait for ever: `tryLock`.
+fn only_tries(names: &Names, site: SiteId) -> bool {
+    let SiteKind::Call(callee) = &names.site(site).what else {
+        return false;
+    };
+    callee.rsplit('.').next().is_some_and(|name| name.starts_with("try"))
 }
 
 fn report(cycle: &[Nesting<At>]) -> RawReport {
