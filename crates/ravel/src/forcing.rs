@@ -231,35 +231,31 @@ impl Program {
         self.options.max_size = Some(bytes);
     }
 
-    /// Runs it under each schedule, several at a time, and keeps each trace at its path; the paths of those that left one.
-    pub fn explore_all<'a>(
-        &self,
-        schedules: &[Schedule],
-        keep: &'a [PathBuf],
-        jobs: usize,
-    ) -> Result<Vec<&'a PathBuf>> {
+    /// Runs it under each schedule, several at a time, and keeps each trace at its path. Of those that left one: the number, and
+    /// whether nothing moved any more in the end.
+    pub fn explore_all(&self, schedules: &[Schedule], keep: &[PathBuf], jobs: usize) -> Result<Vec<(usize, bool)>> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut left = Vec::new();
             while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < schedules.len()) {
-                if self.explore(&schedules[number], number, &keep[number])? {
-                    left.push(number);
-                }
+                let told = self.explore(&schedules[number], number, &keep[number])?;
+                left.extend(told.map(|stuck| (number, stuck)));
             }
             Ok(left)
         };
         let jobs = self.side_by_side(jobs).min(schedules.len());
-        let left: Vec<Result<Vec<usize>>> = std::thread::scope(|scope| {
+        let left: Vec<Result<Vec<(usize, bool)>>> = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
             workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
         });
-        let mut left: Vec<usize> = left.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        let mut left = left.into_iter().collect::<Result<Vec<_>>>()?.concat();
         left.sort_unstable();
-        Ok(left.into_iter().map(|number| &keep[number]).collect())
+        Ok(left)
     }
 
-    /// Runs it under a schedule and keeps its trace, to be analysed like a recorded one. Tells whether there is one.
-    fn explore(&self, schedule: &Schedule, number: usize, keep: &Path) -> Result<bool> {
+    /// Runs it under a schedule and keeps its trace, to be analysed like a recorded one. If there is one: whether nothing moved any
+    /// more in the end.
+    fn explore(&self, schedule: &Schedule, number: usize, keep: &Path) -> Result<Option<bool>> {
         let scratch = self.scratch_for(number)?;
         let result = self.run(schedule, &scratch, true)?;
         let trace = scratch.join(TRACE);
@@ -269,7 +265,7 @@ impl Program {
             let _ = ravel_trace::add_input(keep, self.input.kept());
         }
         let _ = fs::remove_dir_all(&scratch);
-        Ok(left)
+        Ok(left.then(|| result.waiting().is_some()))
     }
 
     fn scratch_for(&self, number: usize) -> Result<PathBuf> {

@@ -10,6 +10,7 @@ mod harm;
 mod marks;
 mod prover;
 mod runs;
+pub mod standstill;
 mod stuck;
 mod told;
 

@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 
 /// Names of the sample: an exception, a wrong value, a deadlock, an atomic used twice, two fields of one set, rows
 /// of accesses that exceptions cut short, and bugs that the recorded run has nothing of.
-const SAMPLE: [&str; 10] = [
+const SAMPLE: [&str; 11] = [
     "Account",
     "CounterLost",
     "CutShort",
@@ -23,6 +23,7 @@ const SAMPLE: [&str; 10] = [
     "RateLimit",
     "ShelfFull",
     "EarlyTick",
+    "LostSignal",
 ];
 
 /// Shapes that look suspicious and are right.

@@ -176,7 +176,7 @@ fn finding(
         "id": finding.id,
         "rule": words::rule(finding.rule),
         "evidence": words::evidence(finding.evidence),
-        "meaning": words::evidence_meaning(finding.evidence),
+        "meaning": words::meaning(finding),
         "limit": finding.limit,
         "shown": finding.shown,
         "message": finding.message,

@@ -4,12 +4,13 @@
 //! another way: what it would have done is not in the trace, and no analysis of the trace can see the bug. But a run can.
 //! Where a thread read what another one had written, it is made to read before that, while the other stands just before
 //! the write, or before the critical section that has it: everything it has looked at is then about to be outdated. What
-//! both do next is recorded, and analysed like any other run.
+//! both do next is recorded, and analysed like any other run. In the same way a notification is given while the thread that
+//! waited for it stands before the lock that it waits with: a signal that leaves no trace is lost then.
 //!
 //! Misses: a bug for which two such reads must come early at once, unless the first alone shows the second; threads of a
 //! program that does more than [`MOST_EVENTS`]; a thread that comes back from waiting cannot be kept from its lock.
 
-use ravel_trace::{Event, LocationId, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
+use ravel_trace::{Event, LocationId, LockId, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::generate::{Effort, generate};
@@ -37,7 +38,7 @@ pub struct Orders {
     tried: FxHashSet<Places>,
 }
 
-/// A write, and where its thread stands before it.
+/// A write or a wait, and where its thread stands before it.
 #[derive(Clone, Copy)]
 struct Write {
     thread: ThreadId,
@@ -66,7 +67,7 @@ struct At {
     inside: FxHashSet<LocationId>,
 }
 
-/// A read that could come before a write.
+/// A read that could come before a write, or a notification that could come before a wait.
 struct Chance {
     write: Write,
     read: EventAt,
@@ -116,12 +117,15 @@ fn schedule(image: &Image, chance: &Chance) -> Option<Schedule> {
         return None;
     }
     schedule.run_on(name(chance.read.thread), FAR);
+    // A thread without a turn would run freely all the time.
+    schedule.run_on(name(chance.write.thread), 1);
     Some(schedule)
 }
 
 fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
     let mut threads = FxHashMap::<ThreadId, At>::default();
     let mut writes = FxHashMap::<LocationId, Vec<Write>>::default();
+    let mut waits = FxHashMap::<LockId, Vec<Write>>::default();
     let mut values = FxHashMap::<LocationId, Value>::default();
     let mut seen = FxHashMap::<(SiteId, SiteId), u32>::default();
     let mut chances = Vec::new();
@@ -141,7 +145,33 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
                 }
                 at.held += 1;
             }
+            Op::Notify { lock, .. } => {
+                for wait in waits.get(&lock).into_iter().flatten() {
+                    let places = (wait.site, event.site);
+                    let alike = seen.get(&places).copied().unwrap_or(0);
+                    if wait.thread != event.thread && alike < MOST_ALIKE {
+                        seen.insert(places, alike + 1);
+                        chances.push(Chance {
+                            write: *wait,
+                            read: here,
+                            places,
+                        });
+                    }
+                }
+            }
             Op::Release { .. } | Op::Wait { .. } => {
+                if let (Op::Wait { lock }, Some((stand, bound))) = (event.op, at.outside) {
+                    let known = waits.entry(lock).or_default();
+                    known.retain(|wait| (wait.thread, wait.site) != (event.thread, event.site));
+                    known.push(Write {
+                        thread: event.thread,
+                        site: event.site,
+                        stand,
+                        bound,
+                        before: Value::Unknown,
+                        informed: true,
+                    });
+                }
                 at.held = at.held.saturating_sub(1);
                 if at.held == 0 {
                     at.read.extend(at.inside.drain());
@@ -253,7 +283,7 @@ mod tests {
             panic!("{found:?}");
         };
         let turns: Vec<&str> = only.iter().map(|(thread, _)| thread.as_str()).collect();
-        assert_eq!(turns, ["t1", "t2", "t2"]);
+        assert_eq!(turns, ["t1", "t2", "t2", "t1"]);
         let [check, look, on] = [only[0].1, only[1].1, only[2].1];
         assert!(on == look + FAR, "the reader goes on alone");
         assert!(check == look, "one access each");
@@ -282,6 +312,26 @@ mod tests {
                     | r x=1
                     | rel m";
         assert!(orders(one).is_empty());
+    }
+
+    #[test]
+    fn a_notification_comes_while_the_waiter_stands_before_its_lock() {
+        let found = orders(
+            "t1       | t2
+             r y      |
+             acq m    |
+             wait m   |
+                      | acq m
+                      | notify m
+                      | rel m
+             resume m |
+             rel m    |",
+        );
+        let [only] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        let turns: Vec<&str> = only.iter().map(|(thread, _)| thread.as_str()).collect();
+        assert_eq!(turns, ["t1", "t2", "t2", "t1"]);
     }
 
     #[test]

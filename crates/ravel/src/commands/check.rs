@@ -213,11 +213,21 @@ pub fn seen_from_here(path: &Path) -> String {
 
 /// The command that forces a finding again, for a shell.
 pub fn replay_command(trace: &str, id: &str) -> String {
+    format!("ravel replay {} {id}", for_shell(trace))
+}
+
+/// The command that forces an order again, for a shell.
+pub fn replay_order(trace: &str, file: &str) -> String {
+    format!("ravel replay {} --schedule {}", for_shell(trace), for_shell(file))
+}
+
+/// A word as a shell takes it.
+fn for_shell(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !trace.is_empty() && trace.chars().all(plain) {
-        return format!("ravel replay {trace} {id}");
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_string();
     }
-    format!("ravel replay '{}' {id}", trace.replace('\'', r"'\''"))
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Analyses a trace with progress and an ear for Ctrl-C, and notes when its threads were busy.

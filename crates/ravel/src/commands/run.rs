@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use ravel_agent::options::{DEFAULT_NOISE, Options};
 use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Times};
@@ -14,7 +14,7 @@ use ravel_report::Notes;
 use ravel_schedule::{Image, Limits, Orders, Schedule, orders};
 use ravel_trace::{ReadOptions, Reader};
 
-use super::check::{add_classes, replay_command, seen_from_here, watched};
+use super::check::{add_classes, replay_command, replay_order, seen_from_here, watched};
 use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
 use crate::focus::Focus;
@@ -22,7 +22,7 @@ use crate::forcing::Program;
 use crate::input::{Again, Input};
 use crate::interrupt;
 use crate::progress::{ForcingLine, size};
-use crate::proof::{Budget, Tally, prove};
+use crate::proof::{Budget, Tally, prove, standstill};
 use crate::recording::{Recording, Start, record};
 use crate::suspects::{Suspects, class_path, name_locks};
 
@@ -391,6 +391,13 @@ impl<'a> Job<'a> {
         }
         interrupt::listen();
         let open = |path: &Path| Reader::open(path, ReadOptions { salvage: true });
+        let more = |known: &mut Orders, path: &Path, room: usize| -> Result<Vec<Schedule>> {
+            let limits = Limits {
+                events: orders::MOST_EVENTS,
+            };
+            let (image, _) = Image::beginning(&mut open(path)?, limits)?;
+            Ok(known.of(&mut open(path)?, &image, room)?)
+        };
         let mut number = 0;
         for trace in traces {
             let Ok(mut program) = Program::of(&open(trace)?, self.budget.run) else {
@@ -402,6 +409,8 @@ impl<'a> Job<'a> {
             // The first has no order: it is looked at more closely than the recorded one.
             let mut next = vec![Schedule::default()];
             let mut made = 0;
+            // A program that hangs by itself needs no order for it.
+            let mut hangs = false;
             while !next.is_empty() && !self.left().is_zero() && !interrupt::requested() {
                 let closer = made == 0;
                 made += next.len();
@@ -413,23 +422,46 @@ impl<'a> Job<'a> {
                 let start = Instant::now();
                 let told = program.explore_all(&next, &paths, self.budget.jobs)?;
                 self.spent += start.elapsed();
-                next.clear();
-                for path in told {
+                let tried = std::mem::take(&mut next);
+                for (number, stuck) in told {
+                    let path = &paths[number];
+                    hangs |= stuck && closer;
+                    if stuck && !hangs {
+                        self.standstill(trace, &program, path, &tried[number])?;
+                    }
                     let room = (most + 1).saturating_sub(made + next.len());
-                    let (image, _) = Image::beginning(
-                        &mut open(path)?,
-                        Limits {
-                            events: orders::MOST_EVENTS,
-                        },
-                    )?;
-                    next.extend(known.of(&mut open(path)?, &image, room)?);
-                    if !self.look_at(path, closer)? {
+                    // A run that was ended may have left a trace that cannot be read: there is nothing to see in it then.
+                    let more = more(&mut known, path, room);
+                    let shows = more.and_then(|more| {
+                        next.extend(more);
+                        self.look_at(path, closer)
+                    });
+                    if !shows.unwrap_or(false) {
                         let _ = std::fs::remove_file(path);
                     }
                 }
             }
             self.orders = self.orders.map(|before| before + made.saturating_sub(1));
         }
+        Ok(())
+    }
+
+    /// Reports an order after which nothing moves any more, if it can be had again. The order is kept beside the trace of the run.
+    fn standstill(&mut self, trace: &Path, program: &Program, path: &Path, schedule: &Schedule) -> Result<()> {
+        let start = Instant::now();
+        let (found, runs) = standstill::find(program, schedule)?;
+        self.spent += start.elapsed();
+        self.tally.runs += runs;
+        let Some(mut finding) = found.filter(|finding| self.evidence(&finding.id).is_none()) else {
+            return Ok(());
+        };
+        if !self.traces_vanish {
+            let file = path.with_extension("schedule");
+            std::fs::write(&file, schedule.to_text()).with_context(|| format!("cannot write {}", file.display()))?;
+            finding.replay = replay_order(&seen_from_here(trace), &seen_from_here(&file));
+        }
+        self.tally.forced.insert(finding.id.clone());
+        combine(&mut self.report.findings, vec![finding]);
         Ok(())
     }
 

@@ -201,7 +201,7 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         }
         fact("one step", Look::Note, &text);
     }
-    fact("evidence", Look::Note, words::evidence_meaning(finding.evidence));
+    fact("evidence", Look::Note, words::meaning(finding));
     if let Some(limit) = &finding.limit {
         fact("no further", Look::Note, limit);
     }

@@ -73,6 +73,16 @@ pub fn evidence_meaning(evidence: Evidence) -> &'static str {
     }
 }
 
+/// What the evidence of a finding says.
+pub fn meaning(finding: &Finding) -> &'static str {
+    // Without units there is no serial order to compare with, and none is needed.
+    let stands_still = finding.units.is_empty() && finding.analyses == ["replay"];
+    if stands_still && finding.evidence == Evidence::Harmful {
+        return "it happened in two forced runs out of two, and nothing moved any more";
+    }
+    evidence_meaning(finding.evidence)
+}
+
 /// The kind of unit, as a noun.
 pub fn unit_kind(kind: UnitKind) -> &'static str {
     match kind {
