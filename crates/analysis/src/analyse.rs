@@ -2,8 +2,9 @@
 
 use crate::engine::{Analysis, Engine};
 use crate::finding::{Evidence, Finding, Rule};
-use crate::merge::merge;
+use crate::merge::merge_until;
 use crate::raw::RawReport;
+use crate::stop::Stop;
 use crate::units::UnitSettings;
 use ravel_trace::{LocationId, Source, SourceError};
 use rustc_hash::FxHashSet;
@@ -67,14 +68,20 @@ pub fn analyse_until(
             |r: &RawReport| r.rule == Rule::DataRace && r.analysis != RACE && !locations(r).any(|l| known.contains(&l));
         outcome.reports.retain(|r| !excused(r));
     }
-    let findings = merge(outcome.reports, source.names(), &outcome.state);
+    let stop = Stop::new(stop);
+    let findings = merge_until(&stop, outcome.reports, source.names(), &outcome.state);
+    if stop.was_heeded() {
+        outcome
+            .left_out
+            .push("not all that was found is told, because it was interrupted".to_owned());
+    }
     Analysed {
         findings,
         events: outcome.events,
         threads: outcome.threads,
         left_out: outcome.left_out,
         error: outcome.error,
-        stopped: outcome.stopped,
+        stopped: outcome.stopped || stop.was_heeded(),
     }
 }
 

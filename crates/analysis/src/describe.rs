@@ -399,6 +399,16 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef]) -> String {
     }
 }
 
+/// What to change where threads race inside an object of the platform.
+pub fn library_help(class: &str, callers: &[String]) -> String {
+    let class = readable::class(class);
+    let callers = listed(&callers.iter().map(|caller| readable::class(caller)).collect::<Vec<_>>());
+    format!(
+        "{class} is not made to be used by several threads at once: guard every call of it in {callers} by one lock, give each \
+         thread its own, or use a class that is made for it."
+    )
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub fn listed(names: &[String]) -> String {
     match names {

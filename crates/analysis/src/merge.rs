@@ -1,18 +1,23 @@
 //! From observations to findings: one bug, one finding.
 //!
-//! What counts as one bug: all races and broken lock disciplines of one variable; all interruptions of one unit's code on
+//! What counts as one bug: all races and broken lock disciplines of one variable, or inside one sort of object of the platform
+//! that one part of the program calls ([`library`]); all interruptions of one unit's code on
 //! one class's state, whoever interrupts; all inconsistencies between the same two units on one class's state, unless
 //! one of the two is already known to be interrupted there; all cycles of one unit's code, unless it is already known to be
 //! interrupted. Fingerprints are made of those same names (never of lines, ids, threads or counts), so that a bug keeps its
 //! id from run to run and when other code changes.
 
-use crate::describe::{Describer, help, message, tell_locks_apart};
+mod library;
+
+use crate::describe::{Describer, help, library_help, message, tell_locks_apart};
 use crate::engine::State;
 use crate::finding::{Candidate, EventRef, Finding, Rule, UnitKind, UnitSpan};
 use crate::raw::{RawReport, RawStep};
+use crate::stop::Stop;
 use crate::units::UnitId;
+use library::{Library, Shared};
 use ravel_trace::{LocationId, LockId, Names, SiteId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Occurrences kept per finding.
@@ -41,19 +46,46 @@ impl Key {
 
 /// Makes findings of the observations of one trace.
 pub fn merge(reports: Vec<RawReport>, names: &Names, state: &State) -> Vec<Finding> {
+    merge_until(&Stop::never(), reports, names, state)
+}
+
+/// The same, with what there was time for.
+pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, state: &State) -> Vec<Finding> {
     let describer = Describer::new(names, state);
+    let library = Library::new(names, state, &reports);
     let mut groups: BTreeMap<Key, Vec<RawReport>> = BTreeMap::new();
+    let mut inside: BTreeMap<Key, Vec<RawReport>> = BTreeMap::new();
+    let mut asked = 0;
     for report in reports {
+        if stop.now_and_then(&mut asked) {
+            break;
+        }
         if report.steps.is_empty() {
             continue;
         }
-        groups.entry(key(&describer, &report)).or_default().push(report);
+        match library.shared(&report).map(library_key) {
+            Some(key) if is_race(report.rule) => groups.entry(key).or_default().push(report),
+            Some(key) if report.rule == Rule::Unserializable => inside.entry(key).or_default().push(report),
+            _ => groups.entry(key(&describer, &report)).or_default().push(report),
+        }
+    }
+    // That calls which race inside are not serialisable either is no other bug.
+    for (key, reports) in inside {
+        match groups.get_mut(&key) {
+            Some(host) => host.extend(reports),
+            None => reports
+                .into_iter()
+                .for_each(|report| groups.entry(self::key(&describer, &report)).or_default().push(report)),
+        }
     }
     absorb(&mut groups);
-    let mut findings: Vec<Finding> = groups
-        .into_iter()
-        .map(|(key, reports)| finding(&describer, state, &key, reports))
-        .collect();
+    let mut findings: Vec<Finding> = Vec::new();
+    for (key, reports) in groups {
+        if stop.now() {
+            break;
+        }
+        findings.push(finding(&describer, state, &key, reports));
+    }
     findings.sort_by(|a, b| {
         b.evidence
             .cmp(&a.evidence)
@@ -61,6 +93,18 @@ pub fn merge(reports: Vec<RawReport>, names: &Names, state: &State) -> Vec<Findi
             .then(a.id.cmp(&b.id))
     });
     findings
+}
+
+fn is_race(rule: Rule) -> bool {
+    matches!(rule, Rule::DataRace | Rule::LockDiscipline)
+}
+
+fn library_key(shared: Shared) -> Key {
+    Key {
+        family: "race",
+        subject: shared.class,
+        code: shared.callers,
+    }
 }
 
 /// The class whose state a variable is; an imported variable stands for itself.
@@ -94,7 +138,7 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
         codes
     };
     match report.rule {
-        Rule::DataRace | Rule::LockDiscipline => Key {
+        rule if is_race(rule) => Key {
             family: "race",
             subject: variable,
             code: Vec::new(),
@@ -203,8 +247,28 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
+/// Puts the strongest of each variable first, then the second of each: what is tried until time is up should not be one
+/// field over and over. Cycles come last: they only follow.
+fn take_turns(reports: Vec<RawReport>) -> Vec<RawReport> {
+    let mut turns: FxHashMap<Option<LocationId>, usize> = FxHashMap::default();
+    let mut in_turn: Vec<(bool, usize, RawReport)> = Vec::with_capacity(reports.len());
+    for report in reports {
+        let turn = turns
+            .entry(report.steps.first().and_then(|step| step.location))
+            .or_default();
+        *turn += 1;
+        in_turn.push((report.rule == Rule::Unserializable, *turn, report));
+    }
+    in_turn.sort_by_key(|(follows, turn, _)| (*follows, *turn));
+    in_turn.into_iter().map(|(.., report)| report).collect()
+}
+
 fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec<RawReport>) -> Finding {
     reports.sort_by_cached_key(strength);
+    let library = key.family == "race" && !key.code.is_empty();
+    if library {
+        reports = take_turns(reports);
+    }
     let mut patterns = Vec::new();
     let mut analyses: Vec<String> = Vec::new();
     let mut variables = Vec::new();
@@ -248,7 +312,10 @@ fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec
         evidence: first.evidence,
         shown: false,
         message: message(first.rule, &own, &units, &steps),
-        help: help(first.rule, &own, &units),
+        help: match library {
+            true => library_help(&key.subject, &key.code),
+            false => help(first.rule, &own, &units),
+        },
         patterns,
         analyses,
         variables,

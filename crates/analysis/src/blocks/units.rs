@@ -12,23 +12,26 @@
 //! uninitialised reads and final writes paired, [`CLASSES`] different blocks at one place, [`TWO_BLOCKS`] different
 //! 2-blocks and [`OF_PLACES`] of one thread at the same places; of equal blocks the first and the latest moment.
 
-use ravel_trace::{LocationId, MethodId, Mode, Op, SiteId, ThreadId};
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+mod open;
+
+use ravel_trace::{LocationId, Mode, Op, SiteId, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::compare::{Class, Found, Instance, STATES, guarded};
-use super::{one, reduced, sets, two};
+use super::{one, sets, two};
 use crate::engine::{self, Access as Seen, Context, Happened, View};
 use crate::exposure::{Exposure, LET_GO, TOO_MANY_WAYS, Way};
 use crate::finding::UnitKind;
-use crate::locks::{LockTable, LocksetId};
+use crate::locks::LockTable;
 use crate::order::ClockId;
 use crate::raw::{Point, RawReport};
 use crate::transaction::{Access, Action, Held, Kind, Step, Transaction};
 use crate::units::{Owner, UnitId};
 use crate::window::{Shapes, Window};
+use open::Code;
+pub(crate) use open::Open;
 
 /// How many steps of one unit are looked at.
 pub const STEPS: usize = 512;
@@ -49,102 +52,6 @@ const SPARE: usize = 1 << 11;
 /// How many different 2-blocks of one thread at the same two places in code are kept.
 pub const OF_PLACES: u32 = 16;
 
-pub(crate) struct Open {
-    pub(super) owner: Owner,
-    code: Code,
-    pub(super) transaction: Transaction,
-    /// For each step that is an access, the event.
-    pub(super) events: Vec<Option<(Point, ClockId)>>,
-    /// An execution of a method that is proven atomic.
-    proven: bool,
-}
-
-impl Open {
-    /// The locks held from the first access to the last.
-    fn throughout(&self) -> Held {
-        let mut held = self.transaction.entry.clone();
-        let (mut first, mut last) = (None, Held::default());
-        for step in &self.transaction.steps {
-            match step.action {
-                Action::Acquire(lock, mode) => held.acquire(lock, mode, step.origin + 1),
-                Action::Release(lock, _) => held.release(lock),
-                _ => {
-                    first.get_or_insert_with(|| held.clone());
-                    last.clone_from(&held);
-                }
-            }
-        }
-        first.map(|first: Held| first.still_held(&last)).unwrap_or_default()
-    }
-
-    /// Whether no lock is given up between the first access and the last.
-    fn keeps_all(&self) -> bool {
-        let is_access = |step: &Step| matches!(step.action, Action::Read(_) | Action::Write(_));
-        let steps = &self.transaction.steps;
-        let first = steps.iter().position(is_access).unwrap_or(0);
-        let last = steps.iter().rposition(is_access).unwrap_or(0);
-        !steps[first..=last.max(first)]
-            .iter()
-            .any(|step| matches!(step.action, Action::Release(..)))
-    }
-
-    /// Leaves one event for each variable, under all locks that the unit ever holds.
-    fn reduce(&mut self) {
-        if let Some(places) = reduced::reduced(&self.transaction) {
-            self.transaction.steps = reduced::chosen(&self.transaction.steps, &places);
-            self.events = places.iter().map(|at| self.events[*at]).collect();
-        }
-    }
-
-    pub(super) fn accesses(&self) -> impl Iterator<Item = (LocationId, bool)> {
-        self.transaction.steps.iter().filter_map(|step| match step.action {
-            Action::Read(location) => Some((location, false)),
-            Action::Write(location) => Some((location, true)),
-            _ => None,
-        })
-    }
-
-    /// The locations that other threads can touch while the unit runs.
-    fn open(&self, sets: &LockTable, exposure: &Exposure<()>) -> SmallVec<[LocationId; 8]> {
-        // If no lock is given up between, all is guarded that is guarded at each access.
-        let keeps_all = self.keeps_all();
-        if keeps_all && !self.accesses().any(|(location, _)| exposure.is_unguarded(location)) {
-            return SmallVec::new();
-        }
-        let throughout = self.throughout();
-        let lets_in = |locks: LocksetId| {
-            !sets.locks(locks).iter().any(|theirs| {
-                let shared = theirs.mode == Mode::Shared;
-                let mut mine = throughout.holds().iter().filter(|mine| mine.lock == theirs.lock);
-                mine.any(|mine| !(shared && mine.mode == Mode::Shared))
-            })
-        };
-        let keeps = |lock| throughout.holds().iter().any(|mine| mine.lock == lock);
-        let thread = self.transaction.thread;
-        let lies_open =
-            |(location, writes): &(LocationId, bool)| exposure.is_open(*location, thread, *writes, keeps, lets_in);
-        self.accesses()
-            .filter(lies_open)
-            .map(|(location, _)| location)
-            .collect()
-    }
-
-    /// Equal for units whose blocks are equal.
-    fn shape(&self) -> u64 {
-        let mut hasher = FxHasher::default();
-        (
-            self.transaction.thread,
-            self.owner.kind,
-            self.transaction.entry.without_since(),
-        )
-            .hash(&mut hasher);
-        for (step, event) in self.transaction.steps.iter().zip(&self.events) {
-            (step.action, event.map(|(point, clock)| (point.site, clock))).hash(&mut hasher);
-        }
-        hasher.finish()
-    }
-}
-
 type End = (Kind, bool, bool, Held);
 type Key = (
     SmallVec<[LocationId; 2]>,
@@ -153,9 +60,6 @@ type Key = (
     SmallVec<[End; 2]>,
     Held,
 );
-
-/// The thread, the method and the place that a unit is made of.
-type Code = (ThreadId, Option<MethodId>, SiteId);
 
 /// What was left out at each bound.
 #[derive(Default)]

@@ -1,0 +1,198 @@
+//! Races inside the platform: one unsynchronised use of a `HashMap` or a `SimpleDateFormat` is one bug, however many fields
+//! it touches in there.
+//!
+//! A program cannot change the library's fields, only its own calls; so what makes one such bug is the sort of object that is
+//! shared and the classes of the program that call it. A trace has no receivers. The object is therefore told by its
+//! fields: its class is the most derived one that declares any that was accessed, an element or a node is part of what its code
+//! is about (`HashMap$Node` of `HashMap`).
+
+use crate::engine::State;
+use crate::raw::{RawReport, RawStep};
+use crate::sets::is_platform;
+use ravel_trace::names::Location;
+use ravel_trace::{MethodId, Names, ObjectId, SiteId};
+use rustc_hash::FxHashMap;
+
+/// An object of the platform that the program shares with itself.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Shared {
+    /// `java.util.HashMap`
+    pub class: String,
+    /// The program's classes that call it, in order.
+    pub callers: Vec<String>,
+}
+
+/// Knows objects of the platform by the fields that were accessed.
+pub(super) struct Library<'a> {
+    names: &'a Names,
+    state: &'a State,
+    classes: FxHashMap<ObjectId, &'a str>,
+}
+
+impl<'a> Library<'a> {
+    /// For the objects that reports are about.
+    pub(super) fn new(names: &'a Names, state: &'a State, reports: &[RawReport]) -> Self {
+        let mut library = Library {
+            names,
+            state,
+            classes: FxHashMap::default(),
+        };
+        for step in reports.iter().flat_map(|report| &report.steps) {
+            if library.is_inside(step)
+                && let Some((object, class)) = library.object(step)
+            {
+                library.classes.insert(object, class);
+            }
+        }
+        if library.classes.is_empty() {
+            return library;
+        }
+        let named = names.classes.iter().map(|class| (class.name.as_str(), class));
+        let named: FxHashMap<&str, &ravel_trace::names::Class> = named.collect();
+        let inherits = |class: &str, from: &str| {
+            let superclass = |class: &&'a str| named.get(class).map(|class| class.superclass.as_str());
+            let first = named.get(class).map(|class| class.name.as_str());
+            // A damaged trace may have a circle of superclasses.
+            std::iter::successors(first, superclass)
+                .take(64)
+                .any(|class| class == from)
+        };
+        for location in &names.locations {
+            if let Location::Field(object, field) = *location
+                && let Some(known) = library.classes.get_mut(&object)
+                && let Some(class) = names.classes.get(names.field(field).class.index())
+                && class.name != *known
+                && inherits(&class.name, known)
+            {
+                *known = class.name.as_str();
+            }
+        }
+        library
+    }
+
+    fn class_of(&self, method: MethodId) -> &'a str {
+        let method = self.names.methods.get(method.index());
+        let class = method.and_then(|method| self.names.classes.get(method.class.index()));
+        class.map_or("", |class| class.name.as_str())
+    }
+
+    fn class_of_site(&self, site: SiteId) -> &'a str {
+        match self.names.sites.get(site.index()) {
+            Some(place) if site != SiteId(0) => self.class_of(place.method),
+            _ => "",
+        }
+    }
+
+    /// Whether a step is in code of the platform.
+    fn is_inside(&self, step: &RawStep) -> bool {
+        is_platform(self.class_of_site(step.point.site))
+    }
+
+    /// The object that a step is on and the class that declares the field.
+    fn object(&self, step: &RawStep) -> Option<(ObjectId, &'a str)> {
+        match *self.names.locations.get(step.location?.index())? {
+            Location::Field(object, field) => {
+                let class = self.names.classes.get(self.names.field(field).class.index())?;
+                Some((object, class.name.as_str()))
+            }
+            _ => None,
+        }
+    }
+
+    fn class(&self, step: &RawStep) -> Option<&'a str> {
+        let location = *self.names.locations.get(step.location?.index())?;
+        let class = match location {
+            Location::Field(object, _) => self.classes.get(&object).copied()?,
+            Location::Element(..) => self.class_of_site(step.point.site),
+            _ => return None,
+        };
+        is_platform(class).then(|| outer(class))
+    }
+
+    fn caller(&self, step: &RawStep) -> Option<&'a str> {
+        let mut frames = self.state.stacks.frames(step.point.stack);
+        let classes = |frame: crate::stacks::StackFrame| self.class_of(frame.method);
+        let class = frames.find_map(|frame| Some(classes(frame)).filter(|class| !is_platform(class)))?;
+        Some(outer(class)).filter(|class| !class.is_empty())
+    }
+
+    /// What a report is about, if all its steps are inside the platform, on one sort of object.
+    pub(super) fn shared(&self, report: &RawReport) -> Option<Shared> {
+        let class = self.class(report.steps.first()?)?;
+        let mut callers = Vec::new();
+        for step in &report.steps {
+            if !self.is_inside(step) || self.class(step) != Some(class) {
+                return None;
+            }
+            callers.push(self.caller(step)?.to_owned());
+        }
+        callers.sort_unstable();
+        callers.dedup();
+        Some(Shared {
+            class: class.to_owned(),
+            callers,
+        })
+    }
+}
+
+/// `java.util.HashMap` for `java.util.HashMap$Node`.
+fn outer(class: &str) -> &str {
+    class.split('$').next().unwrap_or(class)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analyse::analyse;
+    use crate::finding::{Finding, Rule};
+    use crate::registry;
+    use crate::units::UnitSettings;
+    use ravel_trace::memory::MemoryTrace;
+
+    fn races(text: &str) -> Vec<Finding> {
+        let mut trace = MemoryTrace::parse(text).expect("the trace of a test parses");
+        let analysed = analyse(&mut trace, &UnitSettings::default(), registry::all());
+        let races = analysed.findings.into_iter().filter(|f| f.rule == Rule::DataRace);
+        races.collect()
+    }
+
+    /// Two threads put into maps of the program without a lock, each in a class of its own or both in one.
+    fn puts(first: &str, second: &str) -> String {
+        let put = |column: &str, class: &str| {
+            let lines = [
+                "begin",
+                &format!("enter {class}.add"),
+                "enter java.util.HashMap.put",
+                "r java.util.HashMap.size @10",
+                "w java.util.HashMap.size @11",
+                "w java.util.HashMap.modCount @12",
+                "exit",
+                "exit",
+                "end",
+            ];
+            lines.map(|line| format!("{column}{line}\n")).concat()
+        };
+        let fields = "main | t1 | t2\nw java.util.HashMap.size @1\nfork t1\nfork t2\n";
+        format!("{fields}{}{}", put("| ", first), put("| | ", second))
+    }
+
+    #[test]
+    fn one_call_that_races_inside_the_platform_is_one_finding() {
+        let found = races(&puts("Phonebook", "Phonebook$1"));
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert!(found[0].variables.len() >= 2, "{:?}", found[0].variables);
+        assert!(
+            found[0].help.contains("every call of it in Phonebook by one lock"),
+            "{}",
+            found[0].help
+        );
+    }
+
+    #[test]
+    fn its_id_is_that_of_the_sort_of_object_and_the_callers() {
+        let ids = |text: &str| races(text).into_iter().map(|f| f.id).collect::<Vec<_>>();
+        let both = ids(&puts("Phonebook", "Phonebook"));
+        let fewer = puts("Phonebook", "Phonebook").replace("w java.util.HashMap.modCount @12", "r other @12");
+        assert_eq!(both, ids(&fewer), "whichever fields are met");
+        assert_ne!(both, ids(&puts("Addresses", "Addresses")));
+    }
+}
