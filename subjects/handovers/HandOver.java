@@ -77,6 +77,8 @@ public class HandOver {
         bits.set(3);
         var list = new ArrayList<>(List.of(1));
         var map = new HashMap<>(Map.of(1, 1));
+        // A clone asks its original for this, which makes it when first asked.
+        map.entrySet();
         Work copies = () -> {
             ((BitSet) bits.clone()).set(70);
             ((ArrayList<?>) list.clone()).remove(0);
