@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ravel-focus 1
+//! races
 //! plain java/util/ArrayList
 //! class shop/Stock 0123456789abcdef
 //! leave take(I)Z 3,17
@@ -64,6 +65,8 @@ impl Focus {
                     class.hash = hash;
                     current = Some(class);
                 }
+                // What is left out is told place by place; this line is for whoever reads the trace.
+                (Some("races"), None, ..) => {}
                 (Some("plain"), Some(class), None, None) => {
                     focus.plain.insert(class.to_string());
                 }

@@ -354,8 +354,6 @@ pub const MODELS: &[Model] = &[
     m("java/lang/VirtualThread", "externalSubmitRunContinuation", Hide).of(Of::None),
     m("java/lang/VirtualThread", "externalSubmitRunContinuationOrThrow", Hide).of(Of::None),
     m("java/lang/VirtualThread", "lazySubmitRunContinuation", Hide).of(Of::None),
-    // A random number is nobody's state.
-    m("java/util/Random", "next", Hide).of(Of::None),
     // Maps.
     m(CHM, "get", MapGet).arg(1).state("entry"),
     m(CHM, "getOrDefault", MapGet).arg(1).state("entry"),

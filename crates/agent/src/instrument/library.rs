@@ -28,7 +28,6 @@ pub fn concerns(name: &str) -> bool {
             | "jdk/internal/loader/BuiltinClassLoader"
             | "java/util/Timer"
             | "java/util/TaskQueue"
-            | "java/util/Random"
             | "java/io/PipedInputStream"
             | "java/io/PipedReader"
             | "jdk/internal/misc/ThreadFlock"

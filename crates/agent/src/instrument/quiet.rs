@@ -9,8 +9,11 @@ pub fn quiet(helper: &[u8]) -> Result<Vec<u8>> {
     for index in 0..class.methods.len() {
         let method = &class.methods[index];
         let Some(old) = class.code(method)? else { continue };
-        // These two stand for what the program itself asked for.
-        let works = matches!(class.member_name(method)?, b"waitNanos" | b"visible");
+        // These stand for what the program itself asked for.
+        let works = matches!(
+            class.member_name(method)?,
+            b"waitNanos" | b"visible" | b"seed" | b"moveSeed"
+        );
         if works || !method.is(access::PUBLIC) || !method.is(access::STATIC) {
             continue;
         }

@@ -1,5 +1,8 @@
-//! Calls that ask for time or for a random seed, sent to Ravel instead: only where the user wants these to be the same in
+//! Calls that ask for time or for a random seed, sent to Ravel instead: where the user wants these to be the same in
 //! every run. A call is replaced by a call of the same length, so nothing moves; only what may wait with a time limit gets code.
+//!
+//! Always sent to Ravel is what [`RANDOM`] asks of the atomic number that is its seed: a random number is nobody's state, and
+//! hiding the two operations on it from the models of atomics, one by one, cost more than drawing the number.
 
 use ravel_classfile::{ClassFile, CodeEditor, Operand, Result, decode_modified_utf8, op};
 
@@ -32,6 +35,14 @@ const ADJUSTMENT: Call = (
     ("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J"),
     ("adjustment", "(J)J"),
 );
+const GET_SEED: Call = (
+    ("java/util/concurrent/atomic/AtomicLong", "get", "()J"),
+    ("seed", "(Ljava/util/concurrent/atomic/AtomicLong;)J"),
+);
+const MOVE_SEED: Call = (
+    ("java/util/concurrent/atomic/AtomicLong", "compareAndSet", "(JJ)Z"),
+    ("moveSeed", "(Ljava/util/concurrent/atomic/AtomicLong;JJ)Z"),
+);
 const ADD: (&str, &str, &str) = ("java/util/concurrent/atomic/AtomicLong", "getAndAdd", "(J)J");
 const SEEDER: &str = "(Ljava/util/concurrent/atomic/AtomicLong;J)J";
 /// These make a generator that all threads share: for `Math.random`, where its numbers are not used here, and for
@@ -63,7 +74,10 @@ impl Redirects {
             RANDOM if self.seed => &[
                 ((RANDOM, "seedUniquifier", "()J"), ("zero", "()J")),
                 ((SYSTEM, "nanoTime", "()J"), ("chance", "()J")),
+                GET_SEED,
+                MOVE_SEED,
             ],
+            RANDOM => &[GET_SEED, MOVE_SEED],
             "java/lang/Math" if self.seed => &[((RANDOM, "nextDouble", "()D"), ("random", "(Ljava/util/Random;)D"))],
             LOCAL if self.seed => &[(ADD, ("local", SEEDER))],
             "java/util/SplittableRandom" if self.seed => &[(ADD, ("splittable", SEEDER))],

@@ -38,6 +38,7 @@ public final class Ravel {
         static final long VOLATILES = Ravel.address(7);
         static final long SAMPLES = Ravel.address(8);
         static final int SAMPLE = (int) Ravel.address(9);
+        static final long SEED = U.objectFieldOffset(java.util.concurrent.atomic.AtomicLong.class, "value");
         static final long CLASS_WORD = U.objectFieldOffset(Class.class, "ravel$o");
         static final Ref[] TABLE = new Ref[1 << 16];
 
@@ -1975,6 +1976,15 @@ public final class Ravel {
     public static long splittable(java.util.concurrent.atomic.AtomicLong seeder, long step) {
         long t = Thread.currentThread().ravel$t;
         return t == 0 ? seeder.getAndAdd(step) : chance(t, 3);
+    }
+
+    /** The seed of a generator of random numbers: nobody's state, and no point of the program. */
+    public static long seed(java.util.concurrent.atomic.AtomicLong seed) {
+        return Thread.currentThread().ravel$t == 0 ? seed.get() : H.U.getLongVolatile(seed, H.SEED);
+    }
+
+    public static boolean moveSeed(java.util.concurrent.atomic.AtomicLong seed, long from, long to) {
+        return Thread.currentThread().ravel$t == 0 ? seed.compareAndSet(from, to) : H.U.compareAndSetLong(seed, H.SEED, from, to);
     }
 
     /** Stands for the generator that all threads share. */
