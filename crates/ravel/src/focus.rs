@@ -10,7 +10,7 @@ use ravel_agent::UNFOCUSED;
 use ravel_agent::options::Options;
 use ravel_classfile::content_hash;
 use ravel_scan::own::discover::Suggestions;
-use ravel_scan::own::plan::{Mode, Plan, RACE_UNSAFE};
+use ravel_scan::own::plan::{FOR_RACES, Mode, Plan, RACE_UNSAFE};
 use ravel_scan::own::world::ClassInput;
 use ravel_scan::own::{own, read};
 use ravel_trace::{Header, ReadOptions, Reader, Source};
@@ -24,7 +24,7 @@ pub struct FocusArgs {
     /// Leave out what this plan of `ravel own` proves safe; `auto` makes and keeps one by itself
     #[arg(long, value_name = "PLAN|auto")]
     pub focus: Option<PathBuf>,
-    /// What is left out of the recording: field, method, combined, or none
+    /// What is left out of the recording: field, method, combined, none, or (with `ravel record`) races: all that cannot race
     #[arg(long, value_name = "MODE", default_value = "combined", requires = "focus")]
     pub focus_mode: Mode,
 }
@@ -110,6 +110,35 @@ pub fn proven(plan: &Plan) -> ravel_analysis::focus::Focus {
 pub fn is_sample(header: &Header) -> bool {
     let agent = header.options.iter().find(|(name, _)| name == "agent");
     agent.is_some_and(|(_, text)| Options::parse(text).is_ok_and(|options| options.sample.is_some()))
+}
+
+/// Whether a trace has only what may race, so that other analyses than those of races would find less than there is.
+pub fn is_for_races(header: &Header) -> bool {
+    let digest = header.options.iter().find(|(name, _)| name == "focus");
+    digest.is_some_and(|(_, text)| text.lines().nth(1) == Some(FOR_RACES))
+}
+
+/// The analyses that a trace is good for: those asked for, or, if none is and it has only what may race, those of races.
+pub fn analyses_for(header: &Header, name: &str, asked: &[String]) -> Vec<String> {
+    if !is_for_races(header) {
+        return asked.to_vec();
+    }
+    let races = ["lockset", "race"].map(str::to_owned);
+    if !asked
+        .iter()
+        .all(|asked| races.contains(asked) || asked.starts_with("race-"))
+    {
+        eprintln!(
+            "ravel: {name}: recorded with --focus-mode races: what locks guard is missing, and only races can be found"
+        );
+    }
+    match asked {
+        [] => {
+            eprintln!("ravel: {name}: recorded with --focus-mode races: only races are looked for");
+            races.to_vec()
+        }
+        asked => asked.to_vec(),
+    }
 }
 
 /// Whether a trace was recorded with a plan, and every class that was loaded was as the plan has it; if not, why.

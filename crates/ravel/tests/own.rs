@@ -20,6 +20,8 @@ use ravel_scan::own::plan::{Mode, Plan, RACE_UNSAFE};
 use ravel_trace::{Event, Names, ReadOptions, Reader, Source, SourceError};
 
 const LIMIT: Duration = Duration::from_secs(120);
+/// For real programs.
+const REAL_LIMIT: Duration = Duration::from_secs(600);
 
 /// Subjects with different sharing.
 const SAMPLE: [(&str, &str); 14] = [
@@ -45,17 +47,28 @@ fn everything() -> bool {
 
 /// Makes a plan of the classes in a folder.
 fn plan(classes: &Path, to: &Path) -> Plan {
-    plan_of(&[classes.to_path_buf()], to)
+    plan_of(&[classes.to_path_buf()], to, LIMIT)
 }
 
-fn plan_of(classes: &[PathBuf], to: &Path) -> Plan {
-    let output = run(ravel().arg("own").args(classes).arg("-o").arg(to), LIMIT);
+fn plan_of(classes: &[PathBuf], to: &Path, limit: Duration) -> Plan {
+    let output = run(ravel().arg("own").args(classes).arg("-o").arg(to), limit);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{errors}");
     Plan::read(to).expect("a plan was written")
 }
 
 fn record(jdk: &Jdk, classes: &Path, name: &str, trace: &Path, options: &[&str]) -> std::process::Output {
+    record_within(jdk, classes, name, trace, options, LIMIT)
+}
+
+fn record_within(
+    jdk: &Jdk,
+    classes: &Path,
+    name: &str,
+    trace: &Path,
+    options: &[&str],
+    limit: Duration,
+) -> std::process::Output {
     run(
         ravel()
             .args(["record", "--exit-code", "program", "-o"])
@@ -66,12 +79,13 @@ fn record(jdk: &Jdk, classes: &Path, name: &str, trace: &Path, options: &[&str])
             .arg("-cp")
             .arg(classes)
             .arg(name),
-        LIMIT,
+        limit,
     )
 }
 
-/// What a plan says of each site of a trace: `l` for objects of one thread, `u` for objects that never change.
-fn sites(plan: &Plan, names: &Names) -> Vec<Option<char>> {
+/// What a plan says of each site of a trace: `l` for objects of one thread, `o` for objects that go from one
+/// thread to one other, `u` for objects that never change, `g` for what cannot race for other reasons. Sites are added as a trace is read.
+fn learn(plan: &Plan, names: &Names, known: &mut Vec<Option<char>>) {
     let find = |site: &ravel_trace::names::Site| {
         let method = names.methods.get(site.method.index())?;
         let class = &names.class(method.class).name;
@@ -79,17 +93,25 @@ fn sites(plan: &Plan, names: &Names) -> Vec<Option<char>> {
         if plan.plain.iter().any(|plain| plain == outer) {
             return Some('u');
         }
-        let class = plan.classes.iter().find(|known| known.name == *class)?;
+        if plan.plain_for_races.iter().any(|plain| plain == outer) {
+            return Some('g');
+        }
+        let at = plan.classes.binary_search_by(|known| known.name.cmp(class)).ok()?;
+        let class = &plan.classes[at];
         let selector = format!("{}{}", method.name, method.descriptor);
         let method = class.methods.iter().find(|known| known.name == selector)?;
         let pc = u16::try_from(site.bci).ok()?;
-        match (method.local.contains(&pc), method.unchanging.contains(&pc)) {
-            (true, _) => Some('l'),
-            (_, true) => Some('u'),
-            _ => None,
-        }
+        let ways = [
+            (&method.local, 'l'),
+            (&method.unique, 'o'),
+            (&method.unchanging, 'u'),
+            (&method.guarded, 'g'),
+        ];
+        ways.iter()
+            .find(|(places, _)| places.contains(&pc))
+            .map(|(_, way)| *way)
     };
-    names.sites.iter().map(find).collect()
+    known.extend(names.sites.iter().skip(known.len()).map(find));
 }
 
 /// A trace without what a plan leaves out.
@@ -97,6 +119,7 @@ struct Focused<'a> {
     reader: Reader,
     plan: &'a Plan,
     known: Vec<Option<char>>,
+    for_races: bool,
 }
 
 impl Source for Focused<'_> {
@@ -105,10 +128,9 @@ impl Source for Focused<'_> {
             let Some(event) = self.reader.next_event()? else {
                 return Ok(None);
             };
-            if self.known.len() != self.reader.names().sites.len() {
-                self.known = sites(self.plan, self.reader.names());
-            }
-            let left_out = self.known.get(event.site.index()).copied().flatten().is_some();
+            learn(self.plan, self.reader.names(), &mut self.known);
+            let way = self.known.get(event.site.index()).copied().flatten();
+            let left_out = way.is_some_and(|way| way != 'g' || self.for_races);
             if event.op.location().is_none() || !left_out {
                 return Ok(Some(event));
             }
@@ -137,12 +159,18 @@ fn proven(plan: &Plan) -> Focus {
     }
 }
 
-fn findings(source: &mut dyn Source, focus: Focus) -> Vec<(String, String)> {
+/// The analyses of races, by name.
+const RACES: [&str; 2] = ["lockset", "race"];
+
+/// Findings and variables, of the analyses named or of all.
+fn findings(source: &mut dyn Source, focus: Focus, names: &[&str]) -> Vec<(String, String)> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let analyses = registry::choose(&names, &[]).expect("these analyses are there");
     let settings = UnitSettings {
         focus,
         ..UnitSettings::default()
     };
-    let found = analyse(source, &settings, registry::all()).findings;
+    let found = analyse(source, &settings, analyses).findings;
     let mut ids: Vec<(String, String)> = found
         .iter()
         .filter(|finding| finding.evidence >= Evidence::Predicted)
@@ -155,25 +183,38 @@ fn findings(source: &mut dyn Source, focus: Focus) -> Vec<(String, String)> {
 /// Nothing that the plan leaves out is in a recording in which nothing is left out, but reads of what never changes; and
 /// without these the findings are the same.
 fn loses_nothing(jdk: &Jdk, classes: &Path, plan: &Plan, name: &str, dir: &Path) -> Result<(), String> {
+    loses_nothing_within(jdk, classes, plan, name, dir, &[], LIMIT)
+}
+
+fn loses_nothing_within(
+    jdk: &Jdk,
+    classes: &Path,
+    plan: &Plan,
+    name: &str,
+    dir: &Path,
+    options: &[&str],
+    limit: Duration,
+) -> Result<(), String> {
     let trace = dir.join(format!("{name}-{}.ravel", jdk.release));
-    let output = record(jdk, classes, name, &trace, &[]);
+    let output = record_within(jdk, classes, name, &trace, options, limit);
     if !trace.exists() {
         return Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr)));
     }
     let mut reader = open(&trace);
     let mut wrong = Vec::new();
     let mut known = Vec::new();
+    let mut owners = std::collections::HashMap::new();
     while let Some(event) = reader.next_event().map_err(|error| error.to_string())? {
-        if known.len() != reader.names().sites.len() {
-            known = sites(plan, reader.names());
-        }
+        learn(plan, reader.names(), &mut known);
         let Some(location) = event.op.location() else { continue };
         let proven = known.get(event.site.index()).copied().flatten();
         let site = reader.names().site(event.site);
         let method = reader.names().methods.get(site.method.index());
         // What a class initialiser writes comes before every other use of the class.
         let initialises = method.is_some_and(|method| method.name == "<clinit>");
-        if proven == Some('l') || proven == Some('u') && event.op.is_write() && !initialises {
+        // Whoever has an object for good is one thread.
+        let others = proven == Some('o') && *owners.entry(location).or_insert(event.thread) != event.thread;
+        if proven == Some('l') || others || proven == Some('u') && event.op.is_write() && !initialises {
             wrong.push(format!(
                 "{} of {} in {} line {}",
                 if event.op.is_write() { "write" } else { "read" },
@@ -188,23 +229,25 @@ fn loses_nothing(jdk: &Jdk, classes: &Path, plan: &Plan, name: &str, dir: &Path)
         wrong.truncate(5);
         return Err(format!("{name} on JDK {}: left out and needed: {wrong:?}", jdk.release));
     }
-    let full = findings(&mut open(&trace), Focus::default());
-    let focused = findings(
-        &mut Focused {
+    let mut result = Ok(());
+    for (for_races, analyses) in [(false, &[][..]), (true, &RACES[..])] {
+        let full = findings(&mut open(&trace), Focus::default(), analyses);
+        let mut source = Focused {
             reader: open(&trace),
             plan,
             known: Vec::new(),
-        },
-        proven(plan),
-    );
-    let _ = std::fs::remove_file(&trace);
-    match full == focused {
-        true => Ok(()),
-        false => Err(format!(
-            "{name} on JDK {}: full {full:?}, focused {focused:?}",
-            jdk.release
-        )),
+            for_races,
+        };
+        let focused = findings(&mut source, proven(plan), analyses);
+        if full != focused {
+            let release = jdk.release;
+            result = Err(format!(
+                "{name} on JDK {release}, for races {for_races}: full {full:?}, focused {focused:?}"
+            ));
+        }
     }
+    let _ = std::fs::remove_file(&trace);
+    result
 }
 
 #[test]
@@ -265,32 +308,104 @@ fn nothing_is_lost_of_random_programs() {
     });
 }
 
-/// The same for real programs, if `RAVEL_REALWORLD` is the folder that `make realworld` leaves (`realworld/target`).
+/// What one lock guards, and a race beside it.
+const SHELF: &str = "import java.util.*;
+public class Shelf {
+    static class Stock {
+        private final Map<String, Integer> counts = new HashMap<>();
+        private final int[] sizes = new int[4];
+        private int changes;
+        synchronized void add(String name, int n) { counts.merge(name, n, Integer::sum); sizes[n & 3]++; changes++; }
+        synchronized int total() { int sum = 0; for (int n : counts.values()) sum += n; return sum + sizes[1] + changes; }
+    }
+    static int racy;
+    public static void main(String[] args) throws Exception {
+        Stock stock = new Stock();
+        Runnable body = () -> { for (int i = 0; i < 50; i++) { stock.add(\"a\" + i % 5, i); racy++; stock.total(); } };
+        Thread a = new Thread(body), b = new Thread(body);
+        a.start(); b.start(); a.join(); b.join();
+        System.out.println(stock.total());
+    }
+}";
+
+#[test]
+fn a_recording_for_races_has_the_races_and_nothing_that_a_lock_guards() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let source = dir.path().join("Shelf.java");
+    std::fs::write(&source, SHELF).expect("written");
+    for jdk in tested_jdks() {
+        let classes = dir.path().join(format!("classes-{}", jdk.release));
+        compile_some(&jdk, std::slice::from_ref(&source), &classes);
+        let file = dir.path().join("plan.toml");
+        plan(&classes, &file);
+        let trace = dir.path().join("t.ravel");
+        let focus = ["--focus", file.to_str().expect("text"), "--focus-mode", "races"];
+        let output = record(&jdk, &classes, "Shelf", &trace, &focus);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut reader = open(&trace);
+        let mut places = std::collections::BTreeSet::new();
+        while let Some(event) = reader.next_event().expect("it can be read") {
+            if let Some(location) = event.op.location() {
+                places.insert(reader.names().location_name(location));
+            }
+        }
+        assert_eq!(places.into_iter().collect::<Vec<_>>(), ["Shelf.racy"]);
+        let output = run(ravel().arg("check").arg("--all").arg(&trace), LIMIT);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains("Shelf.racy"), "{text}{errors}");
+        assert!(errors.contains("only races are looked for"), "{errors}");
+    }
+    let output = run(
+        ravel().args([
+            "run",
+            "--focus",
+            "p.toml",
+            "--focus-mode",
+            "races",
+            "--",
+            "java",
+            "-version",
+        ]),
+        LIMIT,
+    );
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("use combined"));
+}
+
+/// The same for real programs, if `RAVEL_REALWORLD` is the folder that `make realworld` leaves (`realworld/target`): all, or
+/// those that `RAVEL_REALWORLD_ONLY` names. The first part of each recording must do.
 #[test]
 fn nothing_is_lost_of_real_programs() {
     let Some(folder) = std::env::var_os("RAVEL_REALWORLD").map(PathBuf::from) else {
         return;
     };
+    let only = std::env::var("RAVEL_REALWORLD_ONLY").unwrap_or_else(|_| "H2 Jetty Derby Lucene".to_owned());
     let dir = tempfile::tempdir().expect("a temporary directory");
     let jdk = &tested_jdks()[0];
     let jars: Vec<PathBuf> = std::fs::read_dir(folder.join("dependency"))
         .expect("the programs are there")
         .map(|entry| entry.expect("it can be read").path())
         .collect();
-    for program in ["H2", "Jetty", "Lucene"] {
+    let mut wrong = Vec::new();
+    for program in only.split_whitespace() {
         let name = |jar: &PathBuf| jar.file_name().map(|name| name.to_string_lossy().into_owned());
         let wanted = |jar: &&PathBuf| {
             name(jar).is_some_and(|name| name.starts_with(&program.to_lowercase()) || name.starts_with("slf4j"))
         };
         let mut classes: Vec<PathBuf> = jars.iter().filter(wanted).cloned().collect();
         classes.push(folder.join("drivers-1.jar"));
-        let plan = plan_of(&classes, &dir.path().join(format!("{program}.toml")));
+        let plan = plan_of(&classes, &dir.path().join(format!("{program}.toml")), REAL_LIMIT);
+        assert!(plan.summary.accesses_left_out > 0, "{program}: {:?}", plan.summary);
         let path = std::env::join_paths(&classes).expect("no colon in a path");
         let driver = format!("realworld.{program}Driver");
-        if let Err(error) = loses_nothing(jdk, Path::new(&path), &plan, &driver, dir.path()) {
-            panic!("{error}");
-        }
+        let bound = ["--max-size", "20M"];
+        let start = std::time::Instant::now();
+        let result = loses_nothing_within(jdk, Path::new(&path), &plan, &driver, dir.path(), &bound, REAL_LIMIT);
+        eprintln!("{program}: {:.0} s, {result:?}", start.elapsed().as_secs_f64());
+        wrong.extend(result.err());
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// The bug of the subject `Account`, in a program that also has objects that need no recording.

@@ -129,6 +129,195 @@ fn methods_are_verified_atomic_as_reduction_has_it() {
     }
 }
 
+const GUARDED: &str = "
+import java.util.*;
+class Guarded {
+    static class Kept {
+        private final List<String> names = new ArrayList<>();
+        private final int[] counts = new int[4];
+        private final Object lock = new Object();
+        private final Deque<int[]> queue = new ArrayDeque<>();
+        private int n;
+        synchronized void add(String name) { for (String old : names) n++; names.add(name); counts[n & 3]++; }
+        void push(int[] item) { synchronized (lock) { queue.add(item); } }
+        int[] pull() { synchronized (lock) { return queue.poll(); } }
+    }
+    static class Leaky {
+        private final Map<String, String> map = new HashMap<>();
+        private final BitSet bits = new BitSet();
+        final TreeMap<String, String> seen = new TreeMap<>();
+        private final LinkedList<String> given;
+        private final int[] shown = new int[1];
+        Leaky(LinkedList<String> given) { this.given = given; }
+        synchronized void put(String k) { map.put(k, k); seen.put(k, k); given.add(k); shown[0]++; }
+        synchronized Iterator<String> keys() { return map.keySet().iterator(); }
+        void mark() { bits.set(1); }
+        synchronized int[] shown() { return shown; }
+    }
+    static class Half { int safe, racy; synchronized void bump() { safe++; } void leak() { racy++; } }
+    public static void main(String[] args) {
+        Kept kept = new Kept();
+        Leaky leaky = new Leaky(new LinkedList<>());
+        Half half = new Half();
+        Runnable body = () -> {
+            kept.add(\"a\"); kept.push(new int[1]); kept.pull();
+            leaky.put(\"b\"); leaky.mark(); leaky.seen.get(\"b\");
+            for (Iterator<String> i = leaky.keys(); i.hasNext();) i.next();
+            leaky.shown()[0]++;
+            half.bump(); half.leak();
+        };
+        new Thread(body).start();
+        body.run();
+    }
+}
+";
+
+#[test]
+fn arrays_and_collections_are_guarded_where_only_their_owner_uses_them_under_one_lock() {
+    let plan = plan("Guarded.java", GUARDED);
+    let guarded = |class: &str, name: &str| {
+        let class = plan
+            .classes
+            .iter()
+            .find(|known| known.name == class)
+            .expect("the class");
+        let method = class
+            .methods
+            .iter()
+            .find(|method| method.name.split('(').next() == Some(name));
+        method.expect("the method").guarded.len()
+    };
+    // The fields are read twice (names), once (counts) and twice (n), which is written once; the element is read and written.
+    assert_eq!(guarded("Guarded$Kept", "add"), 8, "{:?}", plan.classes);
+    assert_eq!(guarded("Guarded$Leaky", "put"), 0);
+    // A field may race beside it, so the first access of a second thread must be seen.
+    assert_eq!(guarded("Guarded$Half", "bump"), 0);
+    let plain = |name: &str| {
+        plan.plain_for_races
+            .iter()
+            .any(|known| known == &format!("java.util.{name}"))
+    };
+    for name in ["ArrayList", "ArrayDeque"] {
+        assert!(plain(name), "{name}: {:?}", plan.plain_for_races);
+    }
+    for name in ["HashMap", "BitSet", "TreeMap", "LinkedList"] {
+        assert!(!plain(name), "{name}");
+    }
+}
+
+const UNIQUE: &str = "
+import java.util.*;
+import java.util.concurrent.*;
+class Unique {
+    static class Shared { int n; }
+    static class Fresh implements Runnable {
+        private final List<String> own = new ArrayList<>();
+        private final int[] path = new int[3];
+        private final Shared shared;
+        private int nodes;
+        Fresh(Shared shared) { this.shared = shared; }
+        public void run() { nodes++; own.add(\"x\"); path[1]++; shared.n++; step(); }
+        private void step() { nodes += path[2]; }
+    }
+    static class Chain implements Runnable {
+        private final int[] given;
+        private final int[] made = new int[1];
+        Chain(int[] given) { this.given = given; }
+        public void run() { made[0]++; int[] next = new int[1]; new Thread(new Chain(next)).start(); next[0]++; given[0]++; }
+    }
+    static class Twice implements Runnable { int n; public void run() { n++; } }
+    static class Looked implements Runnable { int n; public void run() { n++; } }
+    static class Kept implements Runnable { int n; public void run() { n++; } }
+    static class Pooled implements Callable<Integer> { int n; public Integer call() { return n++; } }
+    static class Captured implements Runnable { int n; public void run() { Runnable r = () -> n++; new Thread(r).start(); } }
+    static class Leaking implements Runnable { int n; Leaking() { new Thread(this).start(); } public void run() { n++; } }
+    static class Own extends Thread { private int n; public void run() { n++; } }
+    static class Asked extends Thread { private int n; public void run() { n++; } int n() { return n; } }
+    static class Told extends Thread { private int n; public void run() { n++; } public String toString() { return \"\" + n; } }
+    static Runnable kept;
+    public static void main(String[] args) throws Exception {
+        Shared shared = new Shared();
+        ExecutorService pool = Executors.newFixedThreadPool(2);
+        for (int i = 0; i < 2; i++) {
+            new Thread(new Fresh(shared)).start();
+            pool.submit(new Pooled());
+            new Thread(new Chain(new int[1])).start();
+        }
+        Twice twice = new Twice();
+        for (int i = 0; i < 2; i++) new Thread(twice).start();
+        Looked looked = new Looked();
+        new Thread(looked).start();
+        System.out.println(looked.n);
+        Kept k = new Kept();
+        kept = k;
+        new Thread(k).start();
+        kept.run();
+        new Thread(new Captured()).start();
+        new Leaking();
+        List<Thread> all = new ArrayList<>();
+        Own own = new Own();
+        all.add(own);
+        own.start();
+        Asked asked = new Asked();
+        asked.start();
+        System.out.println(asked.n());
+        Told told = new Told();
+        told.start();
+        System.out.println(told);
+        for (Thread thread : all) thread.join();
+    }
+}
+";
+
+#[test]
+fn what_goes_from_one_thread_to_one_other_is_unique() {
+    let plan = plan("Unique.java", UNIQUE);
+    let owner = |name: &str| {
+        let found = plan.fields.iter().find(|field| field.name == format!("Unique${name}"));
+        found.unwrap_or_else(|| panic!("{name} is there")).owner.clone()
+    };
+    for name in ["Fresh.nodes", "Pooled.n", "Own.n"] {
+        assert_eq!(owner(name), "unique", "{name}");
+    }
+    for name in [
+        "Shared.n",
+        "Twice.n",
+        "Looked.n",
+        "Kept.n",
+        "Captured.n",
+        "Leaking.n",
+        "Asked.n",
+        "Told.n",
+    ] {
+        assert_eq!(owner(name), "race-unsafe", "{name}");
+    }
+    let class = plan
+        .classes
+        .iter()
+        .find(|class| class.name == "Unique$Fresh")
+        .expect("the class");
+    let run = class
+        .methods
+        .iter()
+        .find(|method| method.name == "run()V")
+        .expect("the method");
+    // nodes twice, own, path, shared, and the element twice; of the shared object nothing.
+    assert_eq!(run.unique.len(), 7, "{run:?}");
+    assert_eq!(run.local.len() + run.unchanging.len(), 0, "{run:?}");
+    // What a task gives to the next is both their own: given, made and next are read; made's array alone is accessed unseen.
+    let class = plan
+        .classes
+        .iter()
+        .find(|class| class.name == "Unique$Chain")
+        .expect("the class");
+    let run = class
+        .methods
+        .iter()
+        .find(|method| method.name == "run()V")
+        .expect("the method");
+    assert_eq!((run.unique.len(), run.local.len()), (4, 0), "{run:?}");
+}
+
 const GIVEN: &str = "
 import java.lang.annotation.*;
 class Given {

@@ -69,7 +69,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let mut all = Checked::default();
     for trace in &args.traces {
-        let analyses = registry::choose(&args.analyses, &config.access_patterns())?;
+        let header = Reader::open(trace, ReadOptions { salvage: args.salvage })?
+            .header()
+            .clone();
+        let wanted = crate::focus::analyses_for(&header, &seen_from_here(trace), &args.analyses);
+        let analyses = registry::choose(&wanted, &config.access_patterns())?;
         all.count = analyses.len();
         let focus = plan.as_ref().map(|plan| (plan, args.focus.as_deref().unwrap_or(trace)));
         let settings = focused(&settings, focus, trace)?;

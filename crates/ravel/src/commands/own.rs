@@ -120,8 +120,8 @@ fn print(plan: &Plan, all: bool) {
         s.values_owned, s.values
     );
     println!(
-        "{} accesses in the code: {} are left out of recordings",
-        s.accesses, s.accesses_left_out
+        "{} accesses in the code: {} are left out of recordings, {} more of recordings for races alone",
+        s.accesses, s.accesses_left_out, s.accesses_guarded
     );
     match s.precision {
         Precision::Sites => {}
@@ -219,6 +219,9 @@ fn meaning(owner: &str) -> &'static str {
         "volatile" => "declared volatile: accesses are synchronisation",
         "unused" => "no code accesses it",
         "thisThread" => "every object it is accessed in stays with one thread",
+        "unique" => {
+            "every object it is accessed in is one thread's, or was made by one for another that has it alone from its start"
+        }
         "readonly" => "only constructors (or the class's initialiser) write it",
         "self" => "the object's own lock is held at every access that another thread could meet",
         RACE_UNSAFE => "no owner could be proven:",

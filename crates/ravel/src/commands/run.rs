@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use ravel_agent::options::{DEFAULT_NOISE, Options};
 use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Times};
 use ravel_analysis::registry;
 use ravel_report::Notes;
+use ravel_scan::own::plan::Mode;
 use ravel_schedule::{Image, Limits, Orders, Schedule, orders};
 use ravel_trace::{ReadOptions, Reader};
 
@@ -111,6 +112,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut options = args.recorder.options();
     options.include.extend(config.record.include.iter().cloned());
     options.exclude.extend(config.record.exclude.iter().cloned());
+    if args.recorder.focus.focus.is_some() && args.recorder.focus.focus_mode == Mode::Races {
+        bail!(
+            "--focus-mode races is for `ravel record`: to force an order, ravel run needs what the threads read under locks; use combined"
+        );
+    }
     let mut focus = Focus::prepare(&args.recorder.focus, &args.command, &mut options)?;
     let mut recordings: Vec<Recording> = Vec::new();
     let mut start_as = Start {
@@ -321,7 +327,8 @@ impl<'a> Job<'a> {
         let name = seen_from_here(path);
         let mut reader = Reader::open(path, ReadOptions::default())?;
         let start = Instant::now();
-        let analyses = registry::choose(&self.analyses, &self.config.access_patterns())?;
+        let wanted = crate::focus::analyses_for(reader.header(), &name, &self.analyses);
+        let analyses = registry::choose(&wanted, &self.config.access_patterns())?;
         let mut settings = self.config.unit_settings();
         settings.focus = self.focus.clone();
         let (mut analysed, recording) = watched(&name, &mut reader, &settings, analyses, cores());

@@ -155,7 +155,7 @@ impl Inference<'_> {
                 Some(Some(Owner::Final)) => {}
                 Some(Some(Owner::Volatile)) => {
                     let local =
-                        self.sharing.reach(world, self.points, method, access) == Reach::Local && !access.is_static;
+                        self.sharing.reach(world, self.points, method, access) <= Reach::Unique && !access.is_static;
                     steps.push((pc, if local { Step::Mover } else { Step::Neither }));
                 }
                 Some(Some(_)) => steps.push((pc, Step::Mover)),

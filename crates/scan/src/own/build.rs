@@ -1,6 +1,6 @@
 //! From class files and recorded runs to a plan: the entry point of ownership.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -9,9 +9,11 @@ use ravel_classfile::archive::{self, ArchiveError};
 
 use super::atomic::{self, Atomicities};
 use super::atomicity::Basic;
-use super::check::{Checked, MethodVerdict, Owner, check};
+use super::bits::Bits;
+use super::check::{Checked, MethodVerdict, Owner, Plain, check};
 use super::collections;
 use super::discover::{Suggestion, Suggestions};
+use super::guarded::Guarded;
 use super::locks::EntryLocks;
 use super::outside::is_jdk;
 use super::plan::{Plan, PlanClass, PlanField, PlanMethod, Precision, RACE_UNSAFE, Summary, VERSION};
@@ -63,12 +65,18 @@ pub fn own(inputs: &[ClassInput], paths: &[PathBuf], suggestions: &Suggestions) 
     let points = Points::new(&world);
     let sharing = Sharing::new(&world, &points);
     let locks = EntryLocks::new(&world, &points);
-    let plain = collections::plain(&world, &points, &sharing);
-    let checked = check(&world, &points, &sharing, &locks, &plain);
+    let guarded = Guarded::new(&world, &points, &sharing, &locks);
+    let plain = Plain {
+        always: collections::plain(&world, &points, &sharing, &Bits::default()),
+        for_races: collections::plain(&world, &points, &sharing, guarded.objects()),
+    };
+    let checked = check(&world, &points, &sharing, &locks, &guarded, &plain);
     let atomicities = atomic::infer(&world, &points, &sharing, &checked);
     let mut plan = plan(&world, &checked, paths, suggestions);
     add_values(&world, &mut plan, &Values::new(&world, &points, &sharing, &checked));
-    plan.plain = plain.iter().map(|class| class.replace('/', ".")).collect();
+    let names = |classes: &BTreeSet<String>| classes.iter().map(|class| class.replace('/', ".")).collect();
+    plan.plain = names(&plain.always);
+    plan.plain_for_races = names(&plain.for_races.difference(&plain.always).cloned().collect());
     plan.summary.precision = match (points.is_coarse(), points.is_by_class()) {
         (true, _) => Precision::Coarse,
         (false, true) => Precision::Classes,
@@ -134,7 +142,7 @@ fn given(world: &World, field: FieldIx, owner: Option<&Owner>) -> Option<(String
         let proven = match owner_text.as_deref() {
             None => false,
             // Free of races without any lock is more than was asked for.
-            Some("final" | "readonly" | "thisThread" | "unused") => true,
+            Some("final" | "readonly" | "thisThread" | "unique" | "unused") => true,
             Some("self") => wanted == "this",
             Some(text) => {
                 let lock = text.strip_prefix("lock ").unwrap_or(text);
@@ -150,7 +158,7 @@ fn given(world: &World, field: FieldIx, owner: Option<&Owner>) -> Option<(String
     if class.immutable {
         let proven = matches!(
             owner,
-            Some(Owner::Final | Owner::Readonly | Owner::Unused | Owner::ThisThread)
+            Some(Owner::Final | Owner::Readonly | Owner::Unused | Owner::ThisThread | Owner::Unique)
         );
         return Some(("readonly (its class is @Immutable)".to_owned(), proven));
     }
@@ -205,11 +213,15 @@ fn plan(world: &World, checked: &Checked, paths: Vec<String>, suggestions: &Sugg
             let Some(verdict) = checked.methods.get(&method) else {
                 continue;
             };
+            let accesses = world.method(method).flow.iter().flat_map(|flow| &flow.accesses);
+            let guarded = accesses.filter(|access| verdict.guarded.contains(&access.place.pc));
+            summary.accesses_guarded += guarded.count();
             summary.methods += 1;
             summary.untyped += usize::from(!verdict.reasons.is_empty());
             summary.accesses += verdict.accesses;
             let method = plan_method(world, checked, method, verdict);
-            summary.accesses_left_out += (method.local.len() + method.unchanging.len()).min(verdict.accesses);
+            summary.accesses_left_out +=
+                (method.local.len() + method.unique.len() + method.unchanging.len()).min(verdict.accesses);
             planned.push(method);
         }
         classes.push(PlanClass {
@@ -224,6 +236,7 @@ fn plan(world: &World, checked: &Checked, paths: Vec<String>, suggestions: &Sugg
         paths,
         summary,
         plain: Vec::new(),
+        plain_for_races: Vec::new(),
         fields: fields.into_values().collect(),
         classes,
     }
@@ -249,11 +262,15 @@ fn plan_method(world: &World, checked: &Checked, method: MethodIx, verdict: &Met
         parameters: Vec::new(),
         returns: None,
         local: verdict.local.clone(),
+        unique: verdict.unique.clone(),
         unchanging: verdict.unchanging.clone(),
         by_field,
-        quiet_calls: verdict.quiet_calls.clone(),
+        guarded: verdict.guarded.clone(),
+        quiet_calls: verdict.hush.quiet_calls.clone(),
+        quiet_calls_for_races: verdict.hush_for_races.quiet_calls.clone(),
         whole,
-        quiet: verdict.quiet,
+        quiet: verdict.hush.quiet,
+        quiet_for_races: verdict.hush_for_races.quiet,
         untyped: verdict.reasons.clone(),
     }
 }

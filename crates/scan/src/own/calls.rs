@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::flow::{RETURN, holds, is_inert};
 use super::graph::OUT;
 use super::objects::{Object, ObjectIx, ObjectKind, STRANGER};
-use super::outside::{is_closed, is_jdk, is_tame, may_be_called, shows_only};
+use super::outside::{gives_content, is_closed, is_jdk, is_tame, may_be_called, shows_only};
 use super::points::{CallSite, Caller, Part, Points, Rule};
 use super::world::{ClassIx, MethodIx};
 use crate::symbols::{Sym, parameters, result};
@@ -114,7 +114,11 @@ impl Points<'_> {
         let part = self.part(object, Part::Content);
         let content = self.graph.find(part);
         let returns = !self.is_nothing(&site, site.result);
-        if returns {
+        let itself = match self.kind(object) {
+            ObjectKind::Foreign(name) => !gives_content(symbols.bytes(name), symbols.bytes(site.selector)),
+            _ => true,
+        };
+        if returns && itself {
             self.graph.put(object, site.result);
         }
         if content == OUT {

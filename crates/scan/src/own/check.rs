@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use ravel_classfile::access;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bits::Bits;
 use super::flow::{Access, Made};
+use super::guarded::Guarded;
 use super::locks::{EntryLocks, tell};
-use super::objects::ObjectKind;
+use super::objects::{ObjectIx, ObjectKind, STRANGER};
 use super::outside;
 use super::points::Points;
-use super::sharing::{Reach, Sharing, constructs, keeps_this};
-use super::world::{FieldIx, MethodIx, World};
+use super::sharing::{Reach, Sharing, constructs, is_super, keeps_this};
+use super::world::{ClassIx, FieldIx, MethodIx, World};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
 use crate::symbols::parameters;
 
@@ -27,6 +29,8 @@ pub enum Owner {
     Unused,
     /// Every object it is accessed in stays with one thread.
     ThisThread,
+    /// The same, but for objects that one thread has made for one other.
+    Unique,
     /// Written by constructors (or the class's initialiser) alone.
     Readonly,
     /// This lock is held at every access: `this`, `this.lock`, `Stock.LOCK`, `Stock.class`.
@@ -41,6 +45,7 @@ impl Owner {
             Owner::Volatile => "volatile".to_owned(),
             Owner::Unused => "unused".to_owned(),
             Owner::ThisThread => "thisThread".to_owned(),
+            Owner::Unique => "unique".to_owned(),
             Owner::Readonly => "readonly".to_owned(),
             Owner::Lock(lock) if lock == "this" => "self".to_owned(),
             Owner::Lock(lock) => format!("lock {lock}"),
@@ -66,18 +71,40 @@ pub struct FieldVerdict {
 pub struct MethodVerdict {
     /// Positions that access only objects of the thread itself (and allocations of arrays of that kind).
     pub local: Vec<u16>,
+    /// Positions that access only objects that no other thread has any more (and allocations of arrays of that kind).
+    pub unique: Vec<u16>,
     /// Positions that access only objects that never change.
     pub unchanging: Vec<u16>,
-    /// Positions of calls to quiet methods alone.
-    pub quiet_calls: Vec<u16>,
-    /// Nothing in it or below it can be recorded.
-    pub quiet: bool,
+    /// Positions of other accesses that cannot race, in objects none of whose accesses can (and allocations of such arrays).
+    pub guarded: Vec<u16>,
+    /// What goes without saying if `local` and `unchanging` are left out.
+    pub hush: Hush,
+    /// The same if `guarded` is left out too.
+    pub hush_for_races: Hush,
     /// Accesses to fields and elements in all.
     pub accesses: usize,
     /// Why the method is not typed; empty if it is.
     pub reasons: Vec<String>,
     /// The locks that all callers hold, for people.
     pub requires: Vec<String>,
+}
+
+/// What needs no hooks for what is left out.
+#[derive(Clone, Debug, Default)]
+pub struct Hush {
+    /// Nothing in the method or below it can be recorded.
+    pub quiet: bool,
+    /// Positions of calls to quiet methods alone.
+    pub quiet_calls: Vec<u16>,
+}
+
+/// Collections that are not recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Plain {
+    /// In every mode.
+    pub always: BTreeSet<String>,
+    /// In recordings for races alone.
+    pub for_races: BTreeSet<String>,
 }
 
 /// What was found.
@@ -93,8 +120,8 @@ struct Checker<'a> {
     points: &'a Points<'a>,
     sharing: &'a Sharing,
     locks: &'a EntryLocks,
-    /// Collections that are not recorded.
-    plain: &'a BTreeSet<String>,
+    guarded: &'a Guarded,
+    plain: &'a Plain,
 }
 
 /// At most this many accesses are named as reasons.
@@ -106,9 +133,11 @@ pub fn check(
     points: &Points<'_>,
     sharing: &Sharing,
     locks: &EntryLocks,
-    plain: &BTreeSet<String>,
+    guarded: &Guarded,
+    plain: &Plain,
 ) -> Checked {
     let checker = Checker {
+        guarded,
         plain,
         world,
         points,
@@ -127,9 +156,10 @@ pub fn check(
         .map(FieldIx)
         .map(|field| checker.field(field, accesses.get(&field).map_or(&[], Vec::as_slice)))
         .collect();
+    let whole = checker.whole(&fields);
     let mut methods = FxHashMap::default();
     for method in world.method_ids().filter(|method| world.method(*method).flow.is_some()) {
-        methods.insert(method, checker.method(method, &fields));
+        methods.insert(method, checker.method(method, &fields, &whole));
     }
     for verdict in &mut fields {
         let all = accesses.get(&verdict.field).map_or(&[][..], Vec::as_slice);
@@ -140,14 +170,20 @@ pub fn check(
                     .is_some_and(|found: &MethodVerdict| found.leaves_out(access.place.pc))
             });
     }
-    checker.quiet(&mut methods);
+    checker.quiet(&mut methods, false);
+    checker.quiet(&mut methods, true);
     Checked { fields, methods }
 }
 
 impl MethodVerdict {
     /// Whether an access is left out.
     pub fn leaves_out(&self, pc: u16) -> bool {
-        self.local.contains(&pc) || self.unchanging.contains(&pc)
+        self.local.contains(&pc) || self.unique.contains(&pc) || self.unchanging.contains(&pc)
+    }
+
+    /// The same in recordings for races alone, if that is what is asked for.
+    fn leaves_out_in(&self, pc: u16, for_races: bool) -> bool {
+        self.leaves_out(pc) || for_races && self.guarded.contains(&pc)
     }
 }
 
@@ -193,10 +229,13 @@ impl Checker<'_> {
         if !is_static && accesses.iter().all(|access| reach(access) == Reach::Local) {
             return Some(Owner::ThisThread);
         }
+        if !is_static && accesses.iter().all(|access| reach(access) <= Reach::Unique) {
+            return Some(Owner::Unique);
+        }
         let open: Vec<&(MethodIx, &Access)> = accesses
             .iter()
             .filter(|access| !self.sharing.early.is(access.0, access.1.place.pc))
-            .filter(|access| !constructed(access) && (is_static || reach(access) != Reach::Local))
+            .filter(|access| !constructed(access) && (is_static || reach(access) > Reach::Unique))
             .collect();
         if !open.iter().any(|(_, access)| access.write) {
             return Some(Owner::Readonly);
@@ -294,7 +333,58 @@ impl Checker<'_> {
         }
     }
 
-    fn method(&self, method: MethodIx, fields: &[FieldVerdict]) -> MethodVerdict {
+    /// The classes of which no object has an access that may race: the first access of a second thread makes the recorder record
+    /// all fields of an object, so as long as one field must be recorded, all must.
+    fn whole(&self, fields: &[FieldVerdict]) -> Vec<bool> {
+        let world = self.world;
+        let clean = |class: ClassIx| {
+            let found = world.class(class);
+            let fields = found
+                .fields
+                .values()
+                .map(|field| (world.field(*field), &fields[field.0 as usize]));
+            let owned = |(field, verdict): (&super::world::OwnField, &FieldVerdict)| {
+                field.access & access::STATIC != 0 || !matches!(verdict.owner, None | Some(Owner::Volatile))
+            };
+            // What the JDK declares above is accessed by code that nobody has looked at.
+            let parents = world.outside_parents(found.name);
+            let mut above = parents
+                .into_iter()
+                .filter(|parent| is_super(world, found.name, *parent));
+            let known = |parent: &[u8]| {
+                matches!(
+                    parent,
+                    b"java/lang/Object" | b"java/lang/Thread" | b"java/lang/Enum" | b"java/lang/Record"
+                )
+            };
+            fields.into_iter().all(owned) && above.all(|parent| known(world.symbols.bytes(parent)))
+        };
+        let clean: Vec<bool> = (0..world.classes.len() as u32).map(|at| clean(ClassIx(at))).collect();
+        let is_whole = |class: ClassIx| {
+            world.below(world.class(class).name).into_iter().all(|below| {
+                let above = world.ancestors(world.class(below).name);
+                above.into_iter().all(|class| clean[class.0 as usize])
+            })
+        };
+        (0..world.classes.len() as u32)
+            .map(|at| is_whole(ClassIx(at)))
+            .collect()
+    }
+
+    /// Whether every array that an access meets is the thread's own, does not change, or is guarded.
+    fn meets_guarded(&self, method: MethodIx, access: &Access) -> bool {
+        let arrays = self.sharing.arrays_met(self.points, method, access);
+        !arrays.is_empty() && self.is_kept(&arrays)
+    }
+
+    fn is_kept(&self, arrays: &Bits) -> bool {
+        arrays.iter().map(ObjectIx).all(|array| {
+            let open = self.sharing.is_shared(array) && self.sharing.changes(array);
+            array != STRANGER && (!open || self.guarded.contains(array))
+        })
+    }
+
+    fn method(&self, method: MethodIx, fields: &[FieldVerdict], whole: &[bool]) -> MethodVerdict {
         let world = self.world;
         let mut verdict = MethodVerdict::default();
         let Some(flow) = &world.method(method).flow else {
@@ -310,28 +400,48 @@ impl Checker<'_> {
                     Some(Owner::Readonly | Owner::Unused) if flags & access::VOLATILE == 0 => {
                         verdict.unchanging.push(pc)
                     }
-                    Some(_) => {}
+                    Some(Owner::Volatile | Owner::Final) => {}
+                    Some(_) => verdict.guarded.push(pc),
                     None => self.untyped(&mut verdict, method, access),
                 }
                 continue;
             }
             match self.sharing.reach(world, self.points, method, access) {
                 Reach::Local => verdict.local.push(pc),
+                Reach::Unique => verdict.unique.push(pc),
                 Reach::Unchanging => verdict.unchanging.push(pc),
-                Reach::Shared => match access.field.map(|field| &fields[field.0 as usize].owner) {
-                    Some(Some(_)) => {}
+                Reach::Shared => match access.field {
+                    Some(field) if fields[field.0 as usize].owner.is_some() => {
+                        if whole[world.field(field).class.0 as usize] {
+                            verdict.guarded.push(pc);
+                        }
+                    }
+                    None if self.meets_guarded(method, access) => verdict.guarded.push(pc),
                     _ => self.untyped(&mut verdict, method, access),
                 },
             }
         }
         for made in &flow.allocations {
             let made_here = self.points.made_at(method, made.pc);
-            if is_array(made.made) && made_here.iter().all(|object| !self.sharing.is_shared(*object)) {
-                verdict.local.push(made.pc);
+            if !is_array(made.made) {
+                continue;
+            }
+            if made_here.iter().all(|object| !self.sharing.is_shared(*object)) {
+                let unique = made_here.iter().any(|object| self.sharing.is_unique(*object));
+                let places = if unique {
+                    &mut verdict.unique
+                } else {
+                    &mut verdict.local
+                };
+                places.push(made.pc);
+            } else if made_here.iter().all(|object| self.guarded.contains(*object)) {
+                verdict.guarded.push(made.pc);
             }
         }
         verdict.local.sort_unstable();
+        verdict.unique.sort_unstable();
         verdict.unchanging.sort_unstable();
+        verdict.guarded.sort_unstable();
         let locks = self.locks.entry(method);
         verdict.requires = locks
             .iter()
@@ -358,10 +468,14 @@ impl Checker<'_> {
     }
 
     /// Finds the methods in which, and in all that they call, nothing can be recorded: greatest fixed point.
-    fn quiet(&self, methods: &mut FxHashMap<MethodIx, MethodVerdict>) {
+    fn quiet(&self, methods: &mut FxHashMap<MethodIx, MethodVerdict>, for_races: bool) {
+        let plain = match for_races {
+            true => &self.plain.for_races,
+            false => &self.plain.always,
+        };
         let mut quiet: FxHashSet<MethodIx> = methods
             .iter()
-            .filter(|(method, verdict)| self.may_be_quiet(**method, verdict))
+            .filter(|(method, verdict)| self.may_be_quiet(**method, verdict, for_races))
             .map(|(method, _)| *method)
             .collect();
         loop {
@@ -375,7 +489,7 @@ impl Checker<'_> {
                         .flow
                         .as_ref()
                         .map_or(0, |flow| flow.calls.len() as u32);
-                    !(0..calls).all(|call| self.calls_quiet(*method, call, &quiet, false))
+                    !(0..calls).all(|call| self.calls_quiet(*method, call, &quiet, plain, false))
                 })
                 .collect();
             if loud.is_empty() {
@@ -386,19 +500,26 @@ impl Checker<'_> {
             }
         }
         for (method, verdict) in methods.iter_mut() {
-            verdict.quiet = quiet.contains(method);
+            let mut hush = Hush {
+                quiet: quiet.contains(method),
+                ..Hush::default()
+            };
             let Some(flow) = &self.world.method(*method).flow else {
                 continue;
             };
             for (at, call) in flow.calls.iter().enumerate() {
-                if self.calls_quiet(*method, at as u32, &quiet, true) {
-                    verdict.quiet_calls.push(call.place.pc);
+                if self.calls_quiet(*method, at as u32, &quiet, plain, true) {
+                    hush.quiet_calls.push(call.place.pc);
                 }
+            }
+            match for_races {
+                true => verdict.hush_for_races = hush,
+                false => verdict.hush = hush,
             }
         }
     }
 
-    fn may_be_quiet(&self, method: MethodIx, verdict: &MethodVerdict) -> bool {
+    fn may_be_quiet(&self, method: MethodIx, verdict: &MethodVerdict, for_races: bool) -> bool {
         let world = self.world;
         let found = world.method(method);
         let Some(flow) = &found.flow else { return false };
@@ -406,7 +527,7 @@ impl Checker<'_> {
             let is_final = access
                 .field
                 .is_some_and(|field| world.field(field).access & access::FINAL != 0);
-            is_final || verdict.leaves_out(access.place.pc)
+            is_final || verdict.leaves_out_in(access.place.pc, for_races)
         });
         // A class initialiser that runs here would miss its caller in the trace.
         let initialises = |class: super::world::ClassIx| {
@@ -440,12 +561,15 @@ impl Checker<'_> {
             && found.access & access::SYNCHRONIZED == 0
             && !touched.into_iter().any(initialises)
             // Arrays are numbered when made; one that is not local is recorded later.
-            && flow.allocations.iter().all(|made| !is_array(made.made) || verdict.local.contains(&made.pc))
+            && flow.allocations.iter().all(|made| {
+                let guarded = for_races && verdict.guarded.contains(&made.pc);
+                !is_array(made.made) || verdict.local.contains(&made.pc) || verdict.unique.contains(&made.pc) || guarded
+            })
     }
 
     /// Whether a call of a tame class of the JDK meets only objects of the thread itself and runs no code of the program: what
     /// it does to them is never recorded.
-    fn is_hushed(&self, method: MethodIx, call: &super::flow::Call) -> bool {
+    fn is_hushed(&self, method: MethodIx, call: &super::flow::Call, plain: &BTreeSet<String>) -> bool {
         let symbols = &self.world.symbols;
         let (class, selector) = (symbols.bytes(call.class), symbols.bytes(call.selector));
         let Some(((receiver, _), args)) = call.args.split_first() else {
@@ -458,10 +582,12 @@ impl Checker<'_> {
         let local = !objects.is_empty()
             && objects
                 .iter()
-                .map(super::objects::ObjectIx)
+                .map(ObjectIx)
                 .all(|object| match self.points.kind(object) {
                     ObjectKind::Foreign(name) => {
-                        let quiet = !self.sharing.is_shared(object) || self.plain.contains(&symbols.text(name));
+                        // What goes from thread to thread is shared as the recorder sees it.
+                        let alone = !self.sharing.is_shared(object) && !self.sharing.is_unique(object);
+                        let quiet = alone || plain.contains(&symbols.text(name));
                         quiet && outside::never_calls_back(symbols.bytes(name), selector)
                     }
                     _ => false,
@@ -469,7 +595,14 @@ impl Checker<'_> {
         local && (args.iter().all(|(node, _)| *node == super::flow::NONE) || outside::stores(selector))
     }
 
-    fn calls_quiet(&self, method: MethodIx, call: u32, quiet: &FxHashSet<MethodIx>, own_only: bool) -> bool {
+    fn calls_quiet(
+        &self,
+        method: MethodIx,
+        call: u32,
+        quiet: &FxHashSet<MethodIx>,
+        plain: &BTreeSet<String>,
+        own_only: bool,
+    ) -> bool {
         let world = self.world;
         let Some(site) = world
             .method(method)
@@ -483,11 +616,11 @@ impl Checker<'_> {
         let outside = self.points.calls_outside.contains(&(method, call));
         match callees {
             Some(callees) => !outside && callees.iter().all(|callee| quiet.contains(callee)),
-            None if self.is_hushed(method, site) => true,
+            None if self.is_hushed(method, site, plain) => true,
             None if own_only => false,
             None => {
                 let (class, selector) = (world.symbols.bytes(site.class), world.symbols.bytes(site.selector));
-                let plain = parameters(selector).all(|parameter| matches!(parameter, [_] | b"Ljava/lang/String;"));
+                let simple = parameters(selector).all(|parameter| matches!(parameter, [_] | b"Ljava/lang/String;"));
                 let pure = matches!(
                     class,
                     b"java/lang/Math"
@@ -506,7 +639,7 @@ impl Checker<'_> {
                 let object = class == b"java/lang/Object" && selector == b"<init>()V";
                 debug_assert!(outside::is_jdk(class) || !pure);
                 // Chance may be redirected, and then its call is rewritten.
-                object || pure && plain && !selector.starts_with(b"random(")
+                object || pure && simple && !selector.starts_with(b"random(")
             }
         }
     }

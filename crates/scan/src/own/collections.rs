@@ -33,8 +33,8 @@ pub const GROUPS: [&[&str]; 8] = [
     &["BitSet"],
 ];
 
-/// The plain classes, by internal name.
-pub fn plain(world: &World, points: &Points<'_>, sharing: &Sharing) -> BTreeSet<String> {
+/// The plain classes, by internal name; `kept` are objects that may change and need no recording all the same.
+pub fn plain(world: &World, points: &Points<'_>, sharing: &Sharing, kept: &Bits) -> BTreeSet<String> {
     let mut spoilt: Vec<bool> = vec![false; GROUPS.len()];
     for at in 0..world.classes.len() as u32 {
         for parent in points.objects().outside_parents(super::world::ClassIx(at)) {
@@ -52,6 +52,7 @@ pub fn plain(world: &World, points: &Points<'_>, sharing: &Sharing) -> BTreeSet<
         if let ObjectKind::Foreign(name) = object.kind
             && sharing.is_shared(object_ix)
             && changed.contains(object_ix.0)
+            && !kept.contains(object_ix.0)
             && let Some(group) = group(world.symbols.bytes(name))
         {
             spoilt[group] = true;
@@ -65,7 +66,7 @@ pub fn plain(world: &World, points: &Points<'_>, sharing: &Sharing) -> BTreeSet<
 }
 
 /// The group of a class, or of a class inside one.
-fn group(name: &[u8]) -> Option<usize> {
+pub fn group(name: &[u8]) -> Option<usize> {
     let simple = name.strip_prefix(b"java/util/")?;
     let outer = simple.split(|byte| *byte == b'$').next()?;
     GROUPS

@@ -7,8 +7,8 @@
 //!
 //! **Departures.** The paper's owners are types written on classes and checked by rules for assignments; here the same
 //! questions are answered by a points-to analysis of the whole program ([`points`]): an object is *thisThread* if nothing that
-//! several threads know leads to it, and no annotation has to agree with another. `unique` needs no place in the plan: where an
-//! object may go is known. Owners of parameters and results ([`values`]) follow from it; owners that the program states itself
+//! several threads know leads to it, and no annotation has to agree with another. `unique` is an object that goes from the thread
+//! that makes it to one other for good ([`unique`]). Owners of parameters and results ([`values`]) follow from it; owners that the program states itself
 //! (`@GuardedBy`, `@Immutable`, `@ThreadSafe`) are compared with what is proven and never believed: a broken one is what users want to
 //! hear of. The price is a closed world ([`world`]): a class that is
 //! loaded and was not looked at, or is another one, ends what was proven, and the recorder says so. Where the paper inserts
@@ -17,7 +17,7 @@
 //!
 //! **What may be left out, and why nothing is lost.** Races are not all that a recording serves: a field that one lock guards
 //! everywhere has no race, and may still be read in one critical section and written in the next. So being free of races is not
-//! enough for leaving a field out of the *recording*. Two things are:
+//! enough for leaving a field out of the *recording*. These are:
 //!
 //! 1. *An access that meets only objects of the thread itself.* No other thread ever touches these objects, every pattern
 //!    of every analysis has accesses of two threads to one location (or one each to two locations of one object or array), and
@@ -30,8 +30,17 @@
 //!    access to an unchanging field of an object that also changes must still be seen. With `--keep-unshared` constructors are
 //!    recorded, and an object published by a race has a race with its constructor: then this second group is recorded too.
 //!
-//! 3. *Collections of the JDK* of which every object that the program can have is of kinds 1 or 2 ([`collections`]): they are not
+//! 3. *An access that meets only objects which one thread has made for one other* ([`unique`]): the first is done with them when it
+//!    starts the second. Whatever the recorder would record of them is of the second alone.
+//! 4. *Collections of the JDK* of which every object that the program can have is of these kinds ([`collections`]): they are not
 //!    rewritten at all.
+//!
+//! **For races alone** more can go: with the mode [`Races`](plan::Mode::Races) a recording has nothing that cannot race, which is what
+//! the paper's focused race detection leaves out. These are the accesses to fields with an owner, where all fields of the object
+//! have one (the rule of the whole object, as above), and to arrays and collections that a lock of their owner guards ([`guarded`]).
+//! Locks and all other synchronisation stay, so every race that is left is judged as ever. What threads read under locks is
+//! missing, which atomicity and forced runs need; `ravel check` looks for races only in such a recording, and `ravel run` makes
+//! none.
 //!
 //! A method in which, and in all that it calls, nothing else is left to record never reaches the trace; its entry and exit
 //! need no hooks. Positions count the points that are left, so a forced run is given the same plan as the recording was; the
@@ -56,6 +65,7 @@ pub mod discover;
 pub mod early;
 pub mod flow;
 pub mod graph;
+pub mod guarded;
 pub mod locks;
 pub mod lowering;
 pub mod objects;
@@ -63,6 +73,7 @@ pub mod outside;
 pub mod plan;
 pub mod points;
 pub mod sharing;
+pub mod unique;
 pub mod values;
 pub mod world;
 

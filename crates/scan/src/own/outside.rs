@@ -130,6 +130,40 @@ pub fn stores(selector: &[u8]) -> bool {
     )
 }
 
+/// Whether a method of a collection gives out what the collection holds, and never the collection itself or a view of it. An
+/// entry of a map counts as a view: it is not told apart from its map.
+pub fn gives_content(class: &[u8], selector: &[u8]) -> bool {
+    let Some(class) = class.strip_prefix(b"java/util/") else {
+        return false;
+    };
+    let method = selector.split(|byte| *byte == b'(').next().unwrap_or_default();
+    match class {
+        b"ArrayList" | b"ArrayDeque" | b"LinkedList" | b"PriorityQueue" | b"Vector" | b"Stack" => matches!(
+            method,
+            b"get"
+                | b"getFirst"
+                | b"getLast"
+                | b"poll"
+                | b"pollFirst"
+                | b"pollLast"
+                | b"peek"
+                | b"peekFirst"
+                | b"peekLast"
+                | b"pop"
+                | b"element"
+                | b"remove"
+                | b"removeFirst"
+                | b"removeLast"
+                | b"set"
+        ),
+        b"HashMap" | b"LinkedHashMap" | b"TreeMap" | b"IdentityHashMap" | b"Hashtable" => matches!(
+            method,
+            b"get" | b"getOrDefault" | b"getKey" | b"getValue" | b"put" | b"putIfAbsent"
+        ),
+        _ => false,
+    }
+}
+
 /// Classes that look at what they are given (as text) and keep nothing.
 pub fn shows_only(class: &[u8]) -> bool {
     matches!(

@@ -23,6 +23,8 @@ pub enum Mode {
     /// Every access that can be left out (Focus 6.1.3).
     #[default]
     Combined,
+    /// Every access that cannot race, for the race analyses alone: what the paper's combined mode leaves out.
+    Races,
 }
 
 /// A plan.
@@ -38,6 +40,9 @@ pub struct Plan {
     /// Collections of the JDK that need no recording, `java.util.ArrayList`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plain: Vec<String>,
+    /// More of them, of which every use that may meet another thread's is under one lock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plain_for_races: Vec<String>,
     /// The fields.
     #[serde(default, rename = "field")]
     pub fields: Vec<PlanField>,
@@ -82,6 +87,9 @@ pub struct Summary {
     pub accesses: usize,
     /// Accesses left out.
     pub accesses_left_out: usize,
+    /// Accesses that are left out of a recording for races alone, besides these.
+    #[serde(default)]
+    pub accesses_guarded: usize,
     /// How closely objects were told apart.
     #[serde(default)]
     pub precision: Precision,
@@ -122,6 +130,9 @@ pub struct PlanField {
     pub reasons: Vec<String>,
 }
 
+/// The line of a digest that says that the recording is for races alone.
+pub const FOR_RACES: &str = "races";
+
 /// The owner of a field that may race.
 pub const RACE_UNSAFE: &str = "race-unsafe";
 
@@ -159,21 +170,33 @@ pub struct PlanMethod {
     /// Positions that access objects of the thread itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub local: Vec<u16>,
+    /// Positions that access objects which one thread has made for this one alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unique: Vec<u16>,
     /// Positions that access objects that never change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchanging: Vec<u16>,
-    /// Of both, positions whose field is left out altogether.
+    /// Positions of other accesses that cannot race, in objects none of whose accesses can.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guarded: Vec<u16>,
+    /// Of `local`, `unique` and `unchanging`, positions whose field is left out altogether.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_field: Vec<u16>,
     /// Positions of calls to methods that never reach the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quiet_calls: Vec<u16>,
+    /// The same in a recording for races alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quiet_calls_for_races: Vec<u16>,
     /// Whether every access in it is left out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub whole: bool,
     /// Whether it never reaches the trace.
     #[serde(default, skip_serializing_if = "is_false")]
     pub quiet: bool,
+    /// The same in a recording for races alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub quiet_for_races: bool,
     /// Why it is not typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untyped: Vec<String>,
@@ -245,15 +268,20 @@ impl Plan {
     /// recorded, and objects that never change after them must be too.
     pub fn digest(&self, mode: Mode, strict: bool) -> String {
         let mut out = String::from("ravel-focus 1\n");
-        if mode == Mode::Combined && !strict {
-            for class in &self.plain {
+        let races = mode == Mode::Races;
+        if races {
+            let _ = writeln!(out, "{FOR_RACES}");
+        }
+        if (races || mode == Mode::Combined) && !strict {
+            let more = self.plain_for_races.iter().filter(|_| races);
+            for class in self.plain.iter().chain(more) {
                 let _ = writeln!(out, "plain\t{}", class.replace('.', "/"));
             }
         }
         for class in &self.classes {
             let _ = writeln!(out, "class\t{}\t{}", class.name.replace('.', "/"), class.hash);
             for method in &class.methods {
-                if mode == Mode::Combined && !strict && method.quiet {
+                if !strict && (mode == Mode::Combined && method.quiet || races && method.quiet_for_races) {
                     let _ = writeln!(out, "quiet\t{}", method.name);
                     continue;
                 }
@@ -261,12 +289,16 @@ impl Plan {
                     Mode::None => Vec::new(),
                     Mode::Field => method.by_field.clone(),
                     Mode::Method if !method.whole => Vec::new(),
-                    Mode::Method | Mode::Combined => method.local.iter().chain(&method.unchanging).copied().collect(),
+                    Mode::Method | Mode::Combined | Mode::Races => {
+                        let others = method.unique.iter().chain(&method.unchanging);
+                        method.local.iter().chain(others).copied().collect()
+                    }
                 };
-                if strict {
-                    left_out.retain(|pc| !method.unchanging.contains(pc));
-                } else if mode == Mode::Combined {
-                    left_out.extend(&method.quiet_calls);
+                match mode {
+                    _ if strict => left_out.retain(|pc| !method.unchanging.contains(pc) && !method.unique.contains(pc)),
+                    Mode::Combined => left_out.extend(&method.quiet_calls),
+                    Mode::Races => left_out.extend(method.guarded.iter().chain(&method.quiet_calls_for_races)),
+                    _ => {}
                 }
                 if left_out.is_empty() {
                     continue;
@@ -290,8 +322,9 @@ impl std::str::FromStr for Mode {
             "field" => Ok(Mode::Field),
             "method" => Ok(Mode::Method),
             "combined" => Ok(Mode::Combined),
+            "races" => Ok(Mode::Races),
             _ => Err(format!(
-                "there is no mode {text:?}: use field, method, combined or none"
+                "there is no mode {text:?}: use field, method, combined, races or none"
             )),
         }
     }
@@ -314,6 +347,8 @@ mod tests {
                         unchanging: vec![5],
                         by_field: vec![5],
                         quiet_calls: vec![12],
+                        guarded: vec![20],
+                        quiet_calls_for_races: vec![12, 30],
                         ..PlanMethod::default()
                     },
                     PlanMethod {
@@ -348,6 +383,10 @@ mod tests {
         assert_eq!(
             lines(Mode::Combined, true),
             ["leave\ttake(I)Z\t3,9", "leave\tsize()I\t1"]
+        );
+        assert_eq!(
+            lines(Mode::Races, false)[1..],
+            ["leave\ttake(I)Z\t3,5,9,12,20,30", "leave\tsize()I\t1"]
         );
         assert_eq!(lines(Mode::Field, false), ["leave\ttake(I)Z\t5"]);
         assert_eq!(lines(Mode::Method, false), ["leave\tsize()I\t1"]);

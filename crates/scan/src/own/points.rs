@@ -311,6 +311,17 @@ impl<'w> Points<'w> {
             .map(|((object, _), node)| (*object, self.graph.set(*node)))
     }
 
+    /// What each field of objects holds; without a field, what arrays and collections hold.
+    pub fn held_in(&self) -> impl Iterator<Item = (Option<FieldIx>, &Bits)> {
+        self.parts.iter().map(|((_, part), node)| {
+            let field = match part {
+                Part::Field(field) => Some(*field),
+                Part::Content => None,
+            };
+            (field, self.graph.set(*node))
+        })
+    }
+
     pub(super) fn rule(&mut self, node: u32, rule: Rule) {
         let known = self.graph.rule(node, rule);
         if self.graph.coarse && self.graph.find(node) == OUT && !matches!(rule, Rule::Held(_) | Rule::Outside) {

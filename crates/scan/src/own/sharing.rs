@@ -2,7 +2,8 @@
 //!
 //! An object that neither a static field nor code outside nor anything they hold leads to stays with the thread that made it:
 //! threads are started by code outside, and get what they work on from it, from static fields, and from there on. An object
-//! whose class finalises it is the finaliser's as well.
+//! whose class finalises it is the finaliser's as well. An object that goes from one thread to one other for good
+//! ([`unique`](super::unique)) is not shared either.
 //!
 //! An object never changes if all its fields are written by its own constructors alone, on `this`, and no constructor on the
 //! way lets `this` go before the end, or before there is a second thread ([`early`](super::early)). Nobody else can have it by then.
@@ -16,6 +17,7 @@ use super::early::Early;
 use super::flow::Access;
 use super::objects::{Element, ObjectIx, ObjectKind, STRANGER};
 use super::points::Points;
+use super::unique::Unique;
 use super::world::{ClassIx, FieldIx, MethodIx, World};
 use crate::expr::Node;
 
@@ -34,6 +36,8 @@ pub struct Sharing {
     pub hidden_writes: FxHashSet<FieldIx>,
     /// What comes before there is a second thread.
     pub early: Early,
+    /// What goes from one thread to one other.
+    unique: Bits,
 }
 
 /// What an access may meet.
@@ -41,7 +45,9 @@ pub struct Sharing {
 pub enum Reach {
     /// Only objects of the thread itself.
     Local,
-    /// Only objects of the thread itself and objects that never change.
+    /// Only objects that no other thread has any more.
+    Unique,
+    /// Only such objects and objects that never change.
     Unchanging,
     /// Objects that others may change, or nobody knows which.
     Shared,
@@ -51,7 +57,8 @@ impl Sharing {
     /// Looks at all objects.
     pub fn new(world: &World, points: &Points<'_>) -> Sharing {
         let mut sharing = Sharing {
-            shared: shared(world, points),
+            shared: Bits::default(),
+            unique: Bits::default(),
             changing: Bits::default(),
             steady: Vec::new(),
             classes: FxHashMap::default(),
@@ -67,6 +74,10 @@ impl Sharing {
                 }
             }
         }
+        let unique = Unique::new(world, points, &sharing.hidden_writes);
+        sharing.shared = shared(world, points, &unique);
+        // Without the threads that it goes to it would be shared.
+        sharing.unique = shared(world, points, &Unique::default()).without(&sharing.shared);
         for access in world.accesses() {
             match access.field {
                 Some(field) => {
@@ -89,6 +100,11 @@ impl Sharing {
         self.shared.contains(object.0)
     }
 
+    /// Whether an object goes from one thread to one other.
+    pub fn is_unique(&self, object: ObjectIx) -> bool {
+        self.unique.contains(object.0)
+    }
+
     /// Whether an object may change after its construction. Of the JDK's objects nothing is known.
     pub fn changes(&self, object: ObjectIx) -> bool {
         self.changing.contains(object.0)
@@ -107,7 +123,7 @@ impl Sharing {
             }
             let shared = meant.and(&self.shared);
             return match shared.is_empty() {
-                true => Reach::Local,
+                true => self.unshared(&meant),
                 false if shared.meets(&self.changing) => Reach::Shared,
                 false => Reach::Unchanging,
             };
@@ -121,7 +137,7 @@ impl Sharing {
         }
         let shared = meant.and(&self.shared);
         if shared.is_empty() {
-            return Reach::Local;
+            return self.unshared(&meant);
         }
         match shared
             .iter()
@@ -130,6 +146,19 @@ impl Sharing {
             true => Reach::Shared,
             false => Reach::Unchanging,
         }
+    }
+
+    fn unshared(&self, meant: &Bits) -> Reach {
+        match meant.meets(&self.unique) {
+            true => Reach::Unique,
+            false => Reach::Local,
+        }
+    }
+
+    /// The arrays that an access to an element may meet.
+    pub fn arrays_met(&self, points: &Points<'_>, method: MethodIx, access: &Access) -> Bits {
+        let arrays = self.arrays.get(&access.element);
+        arrays.map_or_else(Bits::default, |arrays| points.of(method, access.base).and(arrays))
     }
 
     /// Whether an access comes before another thread can have its object.
@@ -237,9 +266,10 @@ impl Sharing {
     }
 }
 
-fn shared(world: &World, points: &Points<'_>) -> Bits {
+fn shared(world: &World, points: &Points<'_>, unique: &Unique) -> Bits {
     let mut shared = Bits::default();
     let mut pending: Vec<u32> = points.outside().iter().collect();
+    pending.extend(unique.held_of_others(points).iter());
     for set in points.in_statics() {
         pending.extend(set.iter());
     }
@@ -255,7 +285,7 @@ fn shared(world: &World, points: &Points<'_>) -> Bits {
         held[object.0 as usize].push(set);
     }
     while let Some(object) = pending.pop() {
-        if !shared.insert(object) {
+        if unique.is_task(ObjectIx(object)) || !shared.insert(object) {
             continue;
         }
         for set in &held[object as usize] {
@@ -312,7 +342,7 @@ pub fn keeps_this(world: &World, class: ClassIx) -> bool {
 }
 
 /// Whether an outside class is a super class, not an interface, of a class of the world.
-fn is_super(world: &World, class: crate::symbols::Sym, parent: crate::symbols::Sym) -> bool {
+pub fn is_super(world: &World, class: crate::symbols::Sym, parent: crate::symbols::Sym) -> bool {
     world
         .ancestors(class)
         .into_iter()

@@ -72,7 +72,9 @@ impl<'a> Values<'a> {
         }
         let mut owner: Option<Owner> = None;
         for object in objects.iter().map(ObjectIx) {
-            let of_object = if !self.sharing.is_shared(object) {
+            let of_object = if self.sharing.is_unique(object) {
+                Some(Owner::Unique)
+            } else if !self.sharing.is_shared(object) {
                 Some(Owner::ThisThread)
             } else if !self.sharing.changes(object) {
                 Some(Owner::Readonly)

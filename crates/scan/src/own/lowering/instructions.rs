@@ -3,7 +3,7 @@
 use ravel_classfile::{Constant, Instruction, Operand, access, op, stack_effect};
 
 use super::super::flow::{
-    Access, Allocation, Call, FlowNode, LambdaFlow, LockStep, Made, NONE, OUTSIDE, RETURN, holds,
+    Access, Allocation, Call, FlowNode, LambdaFlow, LockStep, Made, NONE, OUTSIDE, RETURN, holds, is_inert,
 };
 use super::super::objects::Element;
 use super::super::world::FieldIx;
@@ -137,6 +137,10 @@ impl Run<'_> {
 
     /// A value of another type from here on; its name stays.
     fn cast(&mut self, value: Value, class: Sym) {
+        // A number or text holds nothing, and is none of the objects that are followed.
+        if is_inert(self.world.symbols.bytes(class)) {
+            return self.push(Value { node: NONE, ..value });
+        }
         if value.node == NONE || value.node == OUTSIDE && !self.world.by_name.contains_key(&class) {
             return self.push(value);
         }
