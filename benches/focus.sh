@@ -3,12 +3,13 @@
 # Tables 1 and 2. Base, full and focused runs alternate, so that a busy machine disturbs all alike; figures are medians of
 # processor time (user and system) of the JVM alone, from its start to its end.
 #
-# Table 1: what recording costs. Base is the program alone; *every* records every access (--keep-unshared --keep-repeats), as
-# the paper's full checking looks at every one; *full* is what `ravel record` does without a plan; then a plan in each mode.
-# Table 2: what the block-based analysis of the full trace costs, alone, with and without what the plan proves.
+# Table 1: what recording costs. Base is the program alone; *every* records every access (--keep-unshared --keep-repeats, up to
+# 60 MB of trace), as the paper's full checking looks at every one; *full* is what `ravel record` does without a plan; then a plan
+# in each mode. *Races* leaves out all that cannot race, as the paper's combined mode does; it serves the race analyses alone.
+# Table 2: what the block-based analysis of the first 20 MB of a full trace costs, alone, with and without what the plan proves.
 #
 # With RAVEL set, that binary is measured; otherwise one is built. With SMALL=1 programs run a fraction of their usual size.
-# With PROGRAMS="Tsp Elevator" only these (H2, Jetty and Lucene are programs too).
+# With PROGRAMS="Tsp Elevator" only these (H2, Jetty, Derby and Lucene are programs too), with TABLES=1 or TABLES=2 only that table.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benches/setup.sh "${1:-3}"
@@ -32,20 +33,31 @@ recorded() {
     awk '{print $1 + $2}' "$work/time" >>"$file"
 }
 
-modes="every full field method combined"
+modes="every full field method combined races"
+tables=${TABLES:-1 2}
 
 # row NAME CLASSES COMMAND...
 row() {
     local name=$1 classes=$2 i mode; shift 2
     /usr/bin/time -o "$work/own.time" -f '%U %S %M' "$ravel" own $classes -o "$work/plan.toml" >"$work/own" 2>>"$work/errors" ||
         { echo "| $name | no plan: $(tail -1 "$work/errors") |"; status=1; return; }
+    case $tables in *1*) table1 "$name" "$@" ;; esac
+    case $tables in *2*) ;; *) return ;; esac
+    # With a plan that leaves nothing out: the trace is the full one, and the analyses may use what is proven.
+    recorded "$work/none" --focus "$work/plan.toml" --focus-mode none --max-size 20M -- "$@"
+    analysed "$name"
+}
+
+# table1 NAME COMMAND...
+table1() {
+    local name=$1 i mode; shift
     for mode in base $modes; do rm -f "$work/$mode"; done
     for ((i = 0; i < runs; i++)); do
         cpu "$work/base" "$@"
         # Everything is a hundred times more, so once must do.
-        [ "$i" -gt 0 ] || recorded "$work/every" --keep-unshared --keep-repeats --max-size 200M -- "$@"
+        [ "$i" -gt 0 ] || recorded "$work/every" --keep-unshared --keep-repeats --max-size 60M -- "$@"
         recorded "$work/full" -- "$@"
-        for mode in field method combined; do
+        for mode in field method combined races; do
             recorded "$work/$mode" --focus "$work/plan.toml" --focus-mode $mode -- "$@"
         done
         for mode in $modes; do
@@ -60,16 +72,16 @@ row() {
     accesses=$(awk '/ accesses in the code: /{print $6 "/" $1}' "$work/own")
     echo "$figures" | awk -v n="$name" -v f="$fields" -v m="$methods" -v a="$accesses" '{
         b = $1; full = $3; printf "| %s | %.2f | %.2f | %.2f | %s |", n, b, $2, full, f
-        for (i = 4; i <= 6; i++) {
+        for (i = 4; i <= 7; i++) {
             if (i == 5) printf " %s |", m
             if (i == 6) printf " %s |", a
             printf " %.2f | %d%% | %d%% |", $i, 100 * ($i - b) / b, (full > b ? 100 * (full - $i) / (full - b) : 0)
+            if (i >= 6) printf " %d%% |", ($2 > b ? 100 * ($2 - $i) / ($2 - b) : 0)
         }
-        printf " %d%% |\n", ($2 > b ? 100 * ($2 - $6) / ($2 - b) : 0) }'
-    echo "$figures" | awk '{printf "%.4f %.4f %.4f\n", ($6 - $1) / $1, ($3 > $1 ? ($3 - $6) / ($3 - $1) : 0), ($2 > $1 ? ($2 - $6) / ($2 - $1) : 0)}' >>"$work/all"
-    # With a plan that leaves nothing out: the trace is the full one, and the analyses may use what is proven.
-    recorded "$work/none" --focus "$work/plan.toml" --focus-mode none -- "$@"
-    analysed "$name"
+        printf "\n" }'
+    echo "$figures" | awk '{for (i = 6; i <= 7; i++)
+        printf "%.4f %.4f %.4f ", ($i - $1) / $1, ($3 > $1 ? ($3 - $i) / ($3 - $1) : 0), ($2 > $1 ? ($2 - $i) / ($2 - $1) : 0)
+        printf "\n"}' >>"$work/all"
 }
 
 # The time of reading a full trace, of blocks alone, and of blocks with the plan.
@@ -96,12 +108,14 @@ check() {
 
 wanted() { case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
-echo "| program | base s | every s | full s | may race | field s | ovhd | saved | untyped | method s | ovhd | saved | left out | combined s | ovhd | saved | of every |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+case $tables in *1*)
+    echo "| program | base s | every s | full s | may race | field s | ovhd | saved | untyped | method s | ovhd | saved | left out | combined s | ovhd | saved | of every | races s | ovhd | saved | of every |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|" ;;
+esac
 if [ -n "${SMALL:-}" ]; then
     sizes=("Sor 60" "RayTracer 250" "MonteCarlo 2500" "TreeSort 200" "Bank 300" "Pipeline 20000" "Tsp 14" "Elevator 40" "Crawler 10")
 else
-    sizes=("Sor 1000" "RayTracer 800" "MonteCarlo 6000" "TreeSort 1000" "Bank 2000" "Pipeline 100000" "Tsp 17" "Elevator 120" "Crawler 100")
+    sizes=("Sor 2000" "RayTracer 800" "MonteCarlo 6000" "TreeSort 1000" "Bank 2000" "Pipeline 100000" "Tsp 19" "Elevator 120" "Crawler 100")
 fi
 for program in "${sizes[@]}"; do
     name=${program% *}
@@ -113,7 +127,7 @@ for program in "${sizes[@]}"; do
 done
 realworld=${REALWORLD:-realworld/target}
 if [ -f "$realworld/drivers-1.jar" ]; then
-    for program in H2 Jetty Lucene; do
+    for program in H2 Jetty Derby Lucene; do
         wanted "$program" || continue
         jars=$(ls "$realworld"/dependency/"${program,,}"*.jar "$realworld"/dependency/slf4j*.jar | tr '\n' ' ')
         # The driver alone, so that the plan is not about programs that do not run.
@@ -123,12 +137,14 @@ if [ -f "$realworld/drivers-1.jar" ]; then
         row "$program" "$work/driver $jars" "$java" -cp "$work/driver:$(echo $jars | tr ' ' ':')" "realworld.${program}Driver"
     done
 elif [ -z "${PROGRAMS:-}" ]; then
-    echo "H2, Jetty and Lucene are not measured: build realworld/ first (make realworld)" >&2
+    echo "H2, Jetty, Derby and Lucene are not measured: build realworld/ first (make realworld)" >&2
 fi
-[ -f "$work/all" ] && for column in 1 2 3; do
-    what=$([ $column = 1 ] && echo "overhead" || { [ $column = 2 ] && echo "share of the cost of full recording that is saved" || echo "share of the cost of recording every access that is saved"; })
-    sort -n -k$column "$work/all" | awk -v c=$column -v w="$what" '{v[NR] = $c; s += $c} END {
-        printf "\nCombined: median %s %d%%, mean %d%%.", w, 100 * (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2), 100 * s / NR}'
+whats=("" "overhead" "share of the cost of full recording that is saved" "share of the cost of recording every access that is saved")
+[ -f "$work/all" ] && for column in 1 2 3 4 5 6; do
+    what=${whats[(column - 1) % 3 + 1]}
+    mode=$([ $column -le 3 ] && echo Combined || echo Races)
+    sort -n -k$column,$column "$work/all" | awk -v c=$column -v w="$what" -v m="$mode" '{v[NR] = $c; s += $c} END {
+        printf "\n%s: median %s %d%%, mean %d%%.", m, w, 100 * (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2), 100 * s / NR}'
 done
 if [ -f "$work/table2" ]; then
     echo
