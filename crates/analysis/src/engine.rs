@@ -34,6 +34,8 @@ pub struct Needs {
     pub units: bool,
     /// The outermost unit even before its first access ([`Happened::transaction`]).
     pub transactions: bool,
+    /// Whether accesses are repetitions ([`Access::repeated`]); without it none is said to be.
+    pub repeats: bool,
     /// Accesses to locations on which no two conflict, as well ([`crate::sharing`]).
     pub every: bool,
 }
@@ -47,6 +49,7 @@ impl Needs {
             history: self.history || other.history,
             units: self.units || other.units,
             transactions: self.transactions || other.transactions,
+            repeats: self.repeats || other.repeats,
             every: self.every || other.every,
         }
     }

@@ -40,6 +40,7 @@ impl Analysis for Blocks {
             history: true,
             units: true,
             transactions: true,
+            repeats: true,
             ..Needs::default()
         }
     }

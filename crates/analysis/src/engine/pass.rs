@@ -185,7 +185,7 @@ impl<'a> Pass<'a> {
             locks: local.locks,
             epoch: order.epoch(),
         };
-        let repeated = self.repeats.is_repeated(&seen, &state.locksets);
+        let repeated = self.needs.repeats && self.repeats.is_repeated(&seen, &state.locksets);
         self.batch.steps.push(Step::Access(Access {
             point,
             location,

@@ -113,6 +113,7 @@ impl Analysis for Patterns {
             hard: true,
             history: true,
             units: true,
+            repeats: true,
             every: !self.plan.lean,
             ..Needs::default()
         }

@@ -158,6 +158,7 @@ impl Analysis for Predicted {
     fn needs(&self) -> Needs {
         Needs {
             hard: true,
+            repeats: true,
             ..Needs::default()
         }
     }

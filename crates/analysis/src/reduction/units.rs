@@ -319,6 +319,7 @@ impl Analysis for Reduction {
             history: true,
             units: true,
             transactions: true,
+            repeats: true,
             ..Needs::default()
         }
     }
