@@ -64,6 +64,8 @@ fn parse_kind(name: &str) -> Result<UnitKind, String> {
 /// nothing in any.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let config = args.report.load_config()?;
+    // A name that no analysis has is said before any trace is looked at.
+    registry::choose(&args.analyses, &config.access_patterns())?;
     let settings = settings(&args, &config);
     let plan = args.focus.as_deref().map(Plan::read).transpose()?;
     let start = Instant::now();
