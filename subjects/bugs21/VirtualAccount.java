@@ -39,7 +39,15 @@ public class VirtualAccount {
     public static void main(String[] args) {
         VirtualAccount account = new VirtualAccount();
         try (var each = Executors.newVirtualThreadPerTaskExecutor()) {
-            for (int i = 0; i < 5; i++) each.submit(() -> account.withdraw(20));
+            for (int i = 0; i < 5; i++) {
+                // One after the other, so that they lose nothing unless they are made to.
+                int millis = 60 * i;
+                each.submit(() -> {
+                    Thread.sleep(millis);
+                    account.withdraw(20);
+                    return null;
+                });
+            }
         }
         System.exit(account.read() == 0 ? 0 : 1);
     }

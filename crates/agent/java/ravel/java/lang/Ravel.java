@@ -1489,7 +1489,9 @@ public final class Ravel {
         boolean outside = top == H.U.getLong(t + BOTTOM);
         // A task that a thread runs while it waits for another is run all the same.
         boolean inside = top == H.U.getLong(t + OPAQUE);
-        if (inside && effect != RUN || outside && (model & 1 << 31) == 0) {
+        // How many parts of a task are left is the pool's own affair: what completes it is known from elsewhere.
+        boolean pending = self instanceof java.util.concurrent.CountedCompleter && argument instanceof java.lang.invoke.VarHandle;
+        if (pending || inside && effect != RUN || outside && (model & 1 << 31) == 0) {
             H.U.putInt(t + NEST, H.U.getInt(t + NEST) + 1);
             return;
         }
