@@ -19,6 +19,7 @@ use self::kept::Kept;
 use crate::agent_library;
 use crate::family::Family;
 use crate::input::Again;
+use crate::progress::Progress;
 use crate::recording::{add_agent, agent_option, is_agent_option, starts_java, surroundings};
 
 /// The file that a run leaves its trace in.
@@ -235,11 +236,14 @@ impl Program {
     /// whether nothing moved any more in the end.
     pub fn explore_all(&self, schedules: &[Schedule], keep: &[PathBuf], jobs: usize) -> Result<Vec<(usize, bool)>> {
         let next = AtomicUsize::new(0);
+        let line = Progress::new();
         let work = || {
             let mut left = Vec::new();
             while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < schedules.len()) {
                 let told = self.explore(&schedules[number], number, &keep[number])?;
                 left.extend(told.map(|stuck| (number, stuck)));
+                let (begun, all) = (next.load(Ordering::Relaxed).min(schedules.len()), schedules.len());
+                line.say(|| format!("trying other orders: {begun} of {all}, {} s", line.elapsed().as_secs()));
             }
             Ok(left)
         };
