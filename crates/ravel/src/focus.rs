@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use ravel_agent::UNFOCUSED;
 use ravel_agent::options::Options;
 use ravel_classfile::content_hash;
+use ravel_report::words::count;
 use ravel_scan::own::discover::Suggestions;
 use ravel_scan::own::plan::{FOR_RACES, Mode, Plan, RACE_UNSAFE};
 use ravel_scan::own::world::ClassInput;
@@ -116,6 +117,36 @@ pub fn is_sample(header: &Header) -> bool {
 pub fn is_for_races(header: &Header) -> bool {
     let digest = header.options.iter().find(|(name, _)| name == "focus");
     digest.is_some_and(|(_, text)| text.lines().nth(1) == Some(FOR_RACES))
+}
+
+/// What the digest of a plan leaves out, in one line: it has a line for every class and method.
+pub fn digest_in_short(digest: &str) -> String {
+    let (mut classes, mut quiet, mut methods, mut places, mut plain) = (0, 0, 0, 0, 0);
+    for line in digest.lines() {
+        let mut words = line.split('\t');
+        match words.next() {
+            Some("class") => classes += 1,
+            Some("quiet") => quiet += 1,
+            Some("plain") => plain += 1,
+            Some("leave") => {
+                methods += 1;
+                places += words.nth(1).map_or(0, |list| list.split(',').count() as u64);
+            }
+            _ => {}
+        }
+    }
+    let races = match digest.lines().nth(1) == Some(FOR_RACES) {
+        true => "only what may race is recorded: ",
+        false => "",
+    };
+    format!(
+        "{races}plan for {}; left out: {} as a whole, {} in {}, {} of the JDK",
+        count(classes, "class"),
+        count(quiet, "method"),
+        count(places, "place"),
+        count(methods, "other method"),
+        count(plain, "collection"),
+    )
 }
 
 /// The analyses that a trace is good for: those asked for, or, if none is and it has only what may race, those of races.
@@ -287,4 +318,23 @@ pub fn class_path(header: &Header) -> Result<Vec<PathBuf>> {
         bail!("there is nothing on the class path of {}", header.command.join(" "));
     }
     Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::digest_in_short;
+
+    #[test]
+    fn a_digest_of_many_lines_is_told_in_one() {
+        let digest = "ravel-focus 1\nplain\tjava/util/ArrayList\nclass\ta/B\t00\nleave\tm(I)V\t9,3\nquiet\tq()I\n\
+                      class\ta/C\t01\nleave\tn()V\t7\n";
+        let wanted =
+            "plan for 2 classes; left out: 1 method as a whole, 3 places in 2 other methods, 1 collection of the JDK";
+        assert_eq!(digest_in_short(digest), wanted);
+        let races = digest.replacen('\n', "\nraces\n", 1);
+        assert_eq!(
+            digest_in_short(&races),
+            format!("only what may race is recorded: {wanted}")
+        );
+    }
 }

@@ -201,9 +201,14 @@ pub fn number(n: u64) -> String {
     out
 }
 
-/// `1 bug`, `2 bugs`.
+/// `1 bug`, `2 bugs`, `2 classes`.
 pub fn count(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", number(n), if n == 1 { "" } else { "s" })
+    let ending = match n {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", number(n))
 }
 
 #[cfg(test)]
@@ -216,5 +221,12 @@ mod tests {
         assert_eq!(number(999), "999");
         assert_eq!(number(1000), "1,000");
         assert_eq!(number(1_204_331), "1,204,331");
+    }
+
+    #[test]
+    fn nouns_are_put_in_the_plural() {
+        assert_eq!(count(1, "class"), "1 class");
+        assert_eq!(count(2, "class"), "2 classes");
+        assert_eq!(count(0, "bug"), "0 bugs");
     }
 }

@@ -8,6 +8,7 @@ use ravel_trace::{Event, LocationId, LockId, Names, Op, Reader, Source, ThreadId
 
 use super::dump::{location_label, lock_label};
 use super::open;
+use crate::focus::digest_in_short;
 use ravel_analysis::timeline::Timeline;
 
 /// Arguments.
@@ -165,7 +166,10 @@ fn run_section(out: &mut impl Write, reader: &Reader, path: &str, counts: &Count
         writeln!(out, "environment {} variables", header.environment.len())?;
     }
     for (name, value) in &header.options {
-        writeln!(out, "option      {name} = {value}")?;
+        match name.as_str() {
+            "focus" => writeln!(out, "focus       {}", digest_in_short(value))?,
+            _ => writeln!(out, "option      {name} = {value}")?,
+        }
     }
     if let Some(footer) = reader.footer() {
         write!(out, "ended       {}", footer.ended.as_str())?;
