@@ -233,3 +233,54 @@ fn a_unit_that_touches_nothing_does_not_disturb_the_threads_after_it() {
     ";
     assert!(reports(text, &["serializability"]).is_empty());
 }
+
+#[test]
+fn a_section_that_a_helper_opens_is_named_after_the_code_under_the_lock_bad() {
+    let found = findings(
+        "
+        t1                     | t2
+        enter Server.start
+        enter AutoLock.lock
+        acq AutoLock
+        exit
+        r Server.state
+                               | enter Server.kill
+                               | w Server.state
+                               | exit
+        w Server.state
+        enter AutoLock.close
+        rel AutoLock
+        exit
+        exit
+    ",
+    );
+    let interrupted = found.iter().find(|finding| finding.rule == Rule::Atomicity);
+    let unit = &interrupted.expect("the section is interrupted").units[0];
+    assert_eq!((unit.method.as_str(), unit.kind), ("Server.start", UnitKind::Section));
+}
+
+#[test]
+fn a_lock_that_a_helper_takes_inside_a_section_is_no_section_of_its_own_bad() {
+    // One section on both locks, as if `move` took the second one itself: its two accesses are one step.
+    let found = findings(
+        "
+        t1                     | t2
+        enter Store.move
+        acq outer
+        r Store.from
+        enter AutoLock.lock
+        acq inner
+        exit
+                               | w Store.from
+        w Store.from
+        enter AutoLock.close
+        rel inner
+        exit
+        rel outer
+        exit
+    ",
+    );
+    let interrupted = found.iter().find(|finding| finding.rule == Rule::Atomicity);
+    let unit = &interrupted.expect("the section is interrupted").units[0];
+    assert_eq!((unit.method.as_str(), unit.kind), ("Store.move", UnitKind::Section));
+}

@@ -54,6 +54,36 @@ struct ThreadUnits {
     cache: SmallVec<[(ClassId, bool, Option<usize>); 8]>,
 }
 
+impl ThreadUnits {
+    /// A method has ended that was called at `site`. Sections that it began and did not end are its caller's: a helper that
+    /// takes a lock (`AutoLock.lock`) is not the code that runs under it.
+    fn hand_down(&mut self, site: SiteId) {
+        let depth = self.frames.len();
+        let first = self.sections.partition_point(|section| section.depth <= depth);
+        for section in &mut self.sections[first..] {
+            section.depth = depth;
+            section.called = false;
+            if section.unit.is_none() {
+                section.site = site;
+            }
+        }
+        // What the caller would have taken as a further lock of its own section had it taken the lock itself.
+        let Some(outer) = first
+            .checked_sub(1)
+            .filter(|&outer| self.sections[outer].depth == depth)
+        else {
+            return;
+        };
+        while let Some(inner) = self.sections.get(first).filter(|inner| inner.unit.is_none()) {
+            let locks: SmallVec<[LockId; 2]> = std::iter::once(inner.lock)
+                .chain(inner.members.iter().copied())
+                .collect();
+            self.sections[outer].members.extend(locks);
+            self.sections.remove(first);
+        }
+    }
+}
+
 /// Frames beyond this remember no further foreign sets: a method that touches so many is not one step on any.
 const FOREIGN_LIMIT: usize = 16;
 
@@ -162,6 +192,7 @@ impl Units {
             if let Some(unit) = frame.unit {
                 Self::close(&mut self.ends, &mut units.open, unit, end, ended);
             }
+            units.hand_down(frame.site);
         }
     }
 
