@@ -106,16 +106,7 @@ pub fn combine(into: &mut Vec<Finding>, findings: Vec<Finding>) {
         } else {
             (known.clone(), finding)
         };
-        let add = |to: &mut Vec<String>, from: Vec<String>| {
-            for item in from {
-                if !to.contains(&item) {
-                    to.push(item);
-                }
-            }
-        };
-        add(&mut strong.patterns, weak.patterns);
-        add(&mut strong.analyses, weak.analyses);
-        add(&mut strong.variables, weak.variables);
+        support(&mut strong, weak);
         *known = strong;
     }
     into.sort_by(|a, b| {
@@ -124,6 +115,20 @@ pub fn combine(into: &mut Vec<Finding>, findings: Vec<Finding>) {
             .then(a.rule.cmp(&b.rule))
             .then(a.id.cmp(&b.id))
     });
+}
+
+/// Adds what another finding of the same bug knows.
+pub(crate) fn support(finding: &mut Finding, other: Finding) {
+    let add = |to: &mut Vec<String>, from: Vec<String>| {
+        for item in from {
+            if !to.contains(&item) {
+                to.push(item);
+            }
+        }
+    };
+    add(&mut finding.patterns, other.patterns);
+    add(&mut finding.analyses, other.analyses);
+    add(&mut finding.variables, other.variables);
 }
 
 /// Whether replay can try to make a finding happen: it has an occurrence, and more than a rule of thumb behind it.

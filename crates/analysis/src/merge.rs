@@ -7,7 +7,10 @@
 //! interrupted. Fingerprints are made of those same names (never of lines, ids, threads or counts), so that a bug keeps its
 //! id from run to run and when other code changes.
 
+mod alike;
 mod library;
+
+pub use alike::fold_alike;
 
 use crate::describe::{Describer, help, library_help, message, tell_locks_apart};
 use crate::engine::State;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use ravel_analysis::analyse::{Analysed, analyse_until, combine, cores, is_replayable};
 use ravel_analysis::engine::Analysis;
 use ravel_analysis::finding::{ClassCounts, Recording, Report, UnitKind};
+use ravel_analysis::merge::fold_alike;
 use ravel_analysis::registry;
 use ravel_analysis::timeline::Watched;
 use ravel_analysis::units::UnitSettings;
@@ -96,6 +97,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ..Notes::default()
     };
     let mut report = report;
+    fold_alike(&mut report.findings);
     for recording in &mut report.recordings {
         recording.keep_only(&report.findings);
     }
