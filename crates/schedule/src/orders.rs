@@ -146,18 +146,8 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
                 at.held += 1;
             }
             Op::Notify { lock, .. } => {
-                for wait in waits.get(&lock).into_iter().flatten() {
-                    let places = (wait.site, event.site);
-                    let alike = seen.get(&places).copied().unwrap_or(0);
-                    if wait.thread != event.thread && alike < MOST_ALIKE {
-                        seen.insert(places, alike + 1);
-                        chances.push(Chance {
-                            write: *wait,
-                            read: here,
-                            places,
-                        });
-                    }
-                }
+                let waits = waits.get(&lock).into_iter().flatten();
+                chances.extend(waits.filter_map(|wait| chance(&mut seen, wait, &event)));
             }
             Op::Release { .. } | Op::Wait { .. } => {
                 if let (Op::Wait { lock }, Some((stand, bound))) = (event.op, at.outside) {
@@ -178,20 +168,9 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
                 }
             }
             Op::Read { location, value } => {
-                for write in writes.get(&location).into_iter().flatten() {
-                    let same = value != Value::Unknown && value == write.before;
-                    let places = (write.site, event.site);
-                    let alike = seen.get(&places).copied().unwrap_or(0);
-                    if write.thread == event.thread || same || alike == MOST_ALIKE {
-                        continue;
-                    }
-                    seen.insert(places, alike + 1);
-                    chances.push(Chance {
-                        write: *write,
-                        read: here,
-                        places,
-                    });
-                }
+                let writes = writes.get(&location).into_iter().flatten();
+                let other = writes.filter(|write| value == Value::Unknown || value != write.before);
+                chances.extend(other.filter_map(|write| chance(&mut seen, write, &event)));
                 values.insert(location, value);
                 let known = if at.held == 0 { &mut at.read } else { &mut at.inside };
                 known.insert(location);
@@ -224,6 +203,21 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
         }
     }
     Ok(chances)
+}
+
+/// An event of another thread that could come before a write or a wait, unless enough like it are known.
+fn chance(seen: &mut FxHashMap<(SiteId, SiteId), u32>, write: &Write, event: &Event) -> Option<Chance> {
+    let places = (write.site, event.site);
+    let alike = seen.get(&places).copied().unwrap_or(0);
+    if write.thread == event.thread || alike == MOST_ALIKE {
+        return None;
+    }
+    seen.insert(places, alike + 1);
+    Some(Chance {
+        write: *write,
+        read: named(event),
+        places,
+    })
 }
 
 fn named(event: &Event) -> EventAt {
