@@ -129,7 +129,11 @@ impl Agent {
             Some(path) => Some(std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?),
             None => None,
         };
-        let recorder = Arc::new(Recorder::start(options, &header)?);
+        let recorder = Arc::new(Recorder::start(
+            options,
+            &header,
+            focus.as_ref().is_some_and(Focus::is_for_races),
+        )?);
         let mut registry = Registry::new(Arc::clone(&recorder));
         if let Some(list) = watched {
             registry = registry.watch(&list);

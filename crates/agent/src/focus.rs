@@ -6,9 +6,13 @@
 //! plain java/util/ArrayList
 //! class shop/Stock 0123456789abcdef
 //! leave take(I)Z 3,17
+//! touch take(I)Z 21
+//! inner take(I)Z
 //! quiet size()I
 //! ```
 //!
+//! `races` says that the recording is for the race analyses alone: nobody asks for positions. A *touch* is an access of which only is
+//! wanted that the thread has the object; an *inner* method is called by the program alone and leaves no frame.
 //! Words are parted by tabs: the names of methods may have blanks. A class whose bytes are others is rewritten in full, and counted: what was proven with it holds no more.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,17 +21,30 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ClassFocus {
     hash: u64,
-    leave: FxHashMap<String, Vec<u32>>,
-    quiet: FxHashSet<String>,
+    methods: FxHashMap<String, MethodFocus>,
 }
 
 /// What is left out of a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MethodFocus<'a> {
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct MethodFocus {
     /// It never reaches the trace.
-    Quiet,
-    /// These positions, rising.
-    Leave(&'a [u32]),
+    pub quiet: bool,
+    /// It leaves no frame.
+    pub inner: bool,
+    leave: Vec<u32>,
+    touch: Vec<u32>,
+}
+
+impl MethodFocus {
+    /// Whether nothing is recorded at a position.
+    pub fn leaves_out(&self, pc: u32) -> bool {
+        self.quiet || self.leave.binary_search(&pc).is_ok()
+    }
+
+    /// Whether of an access only is wanted that the thread has the object.
+    pub fn only_touches(&self, pc: u32) -> bool {
+        self.touch.binary_search(&pc).is_ok()
+    }
 }
 
 /// What is left out of all classes.
@@ -35,6 +52,7 @@ pub enum MethodFocus<'a> {
 pub struct Focus {
     classes: FxHashMap<String, ClassFocus>,
     plain: FxHashSet<String>,
+    for_races: bool,
 }
 
 /// What a plan knows of a class.
@@ -65,27 +83,37 @@ impl Focus {
                     class.hash = hash;
                     current = Some(class);
                 }
-                // What is left out is told place by place; this line is for whoever reads the trace.
-                (Some("races"), None, ..) => {}
+                (Some("races"), None, ..) => focus.for_races = true,
                 (Some("plain"), Some(class), None, None) => {
                     focus.plain.insert(class.to_string());
                 }
-                (Some("quiet"), Some(method), None, None) => {
+                (Some(what @ ("quiet" | "inner")), Some(method), None, None) => {
                     let class = current.as_mut().ok_or_else(wrong)?;
-                    class.quiet.insert(method.to_string());
+                    let method = class.methods.entry(method.to_string()).or_default();
+                    method.quiet |= what == "quiet";
+                    method.inner |= what == "inner";
                 }
-                (Some("leave"), Some(method), Some(list), None) => {
+                (Some(what @ ("leave" | "touch")), Some(method), Some(list), None) => {
                     let class = current.as_mut().ok_or_else(wrong)?;
                     let positions: Result<Vec<u32>, _> = list.split(',').map(str::parse).collect();
                     let mut positions = positions.map_err(|_| wrong())?;
                     positions.sort_unstable();
-                    class.leave.insert(method.to_string(), positions);
+                    let method = class.methods.entry(method.to_string()).or_default();
+                    match what {
+                        "leave" => method.leave = positions,
+                        _ => method.touch = positions,
+                    }
                 }
                 (Some(""), None, ..) => {}
                 _ => return Err(wrong()),
             }
         }
         Ok(focus)
+    }
+
+    /// Whether the recording is for the race analyses alone.
+    pub fn is_for_races(&self) -> bool {
+        self.for_races
     }
 
     /// Whether a collection of the JDK, or a class inside one, needs no recording.
@@ -103,13 +131,9 @@ impl Focus {
 }
 
 impl ClassFocus {
-    /// What is left out of a method.
-    pub fn method(&self, name: &str, descriptor: &str) -> MethodFocus<'_> {
-        let selector = format!("{name}{descriptor}");
-        if self.quiet.contains(&selector) {
-            return MethodFocus::Quiet;
-        }
-        MethodFocus::Leave(self.leave.get(&selector).map_or(&[], Vec::as_slice))
+    /// What is left out of a method, if anything is.
+    pub fn method(&self, name: &str, descriptor: &str) -> Option<&MethodFocus> {
+        self.methods.get(&format!("{name}{descriptor}"))
     }
 }
 
@@ -121,15 +145,17 @@ mod tests {
     fn a_digest_is_read_and_a_changed_class_is_known_as_such() {
         let hash = ravel_classfile::content_hash(b"bytes");
         let text = format!(
-            "ravel-focus 1\nclass\ta/B\t{hash:016x}\nleave\tm(I)V\t9,3\nquiet\tq()I\nplain\tjava/util/ArrayList\n"
+            "ravel-focus 1\nraces\nclass\ta/B\t{hash:016x}\nleave\tm(I)V\t9,3\ntouch\tm(I)V\t12\ninner\tm(I)V\nquiet\tq()I\nplain\tjava/util/ArrayList\n"
         );
         let focus = Focus::parse(&text).expect("it is right");
         let Known::Same(class) = focus.class("a/B", b"bytes") else {
             panic!("the class is the same");
         };
-        assert_eq!(class.method("m", "(I)V"), MethodFocus::Leave(&[3, 9]));
-        assert_eq!(class.method("q", "()I"), MethodFocus::Quiet);
-        assert_eq!(class.method("other", "()I"), MethodFocus::Leave(&[]));
+        let method = class.method("m", "(I)V").expect("something is left out");
+        assert!(method.leaves_out(3) && method.leaves_out(9) && !method.leaves_out(12));
+        assert!(method.only_touches(12) && method.inner && !method.quiet && focus.is_for_races());
+        assert!(class.method("q", "()I").is_some_and(|method| method.leaves_out(5)));
+        assert_eq!(class.method("other", "()I"), None);
         assert_eq!(focus.class("a/B", b"other bytes"), Known::Other);
         assert_eq!(focus.class("a/C", b"bytes"), Known::Other);
         assert!(focus.is_plain("java/util/ArrayList$Itr") && !focus.is_plain("java/util/HashMap"));

@@ -70,6 +70,9 @@ pub struct Recorder {
     samples: Region<u8>,
     /// A word per site: the index of its field's word in the same table; the fields' words hold the owner of statics.
     pub statics: Region<u32>,
+    /// The method of each site.
+    pub methods: Region<u32>,
+    for_races: bool,
     owners: Region<u64>,
     /// Who has a stretch of a shared array: a word for all that fall into it.
     regions: Region<u32>,
@@ -101,8 +104,8 @@ unsafe impl Send for Recorder {}
 unsafe impl Sync for Recorder {}
 
 impl Recorder {
-    /// Opens the trace and starts the writer.
-    pub fn start(options: Options, header: &Header) -> Result<Recorder, String> {
+    /// Opens the trace and starts the writer. A recording for races alone has few frames.
+    pub fn start(options: Options, header: &Header, for_races: bool) -> Result<Recorder, String> {
         let path = PathBuf::from(
             options
                 .out
@@ -124,6 +127,8 @@ impl Recorder {
             sites: Region::new(MAX_SITES)?,
             samples: Region::new(SAMPLE_PLACES)?,
             statics: Region::new(2 * MAX_SITES)?,
+            methods: Region::new(MAX_SITES)?,
+            for_races,
             owners: Region::new(OWNERS)?,
             regions: Region::new(REGIONS)?,
             blocks: Region::new(MAX_THREADS + 2)?,
@@ -166,6 +171,7 @@ impl Recorder {
                     | i64::from(o.keep_repeats) << 1
                     | i64::from(o.schedule.is_some()) << 2
                     | i64::from(o.noise.is_some()) << 3
+                    | i64::from(self.for_races) << 4
             }
             5 => self.blocks.at(0) as i64,
             6 => self.regions.at(0) as i64,
@@ -173,6 +179,7 @@ impl Recorder {
             7 => self.sequence.at(32) as i64,
             8 => self.samples.at(0) as i64,
             9 => i64::from(self.options.sample.unwrap_or(0)),
+            10 => self.methods.at(0) as i64,
             _ => 0,
         }
     }
@@ -227,6 +234,8 @@ impl Recorder {
             settled: 0,
             run_end: 0,
             held: 0,
+            inside: 0,
+            unused: 0,
             sure_objects: [0; SITE_SLOTS],
             sure_arrays: [0; SITE_SLOTS],
             vain: [0; SITE_SLOTS],

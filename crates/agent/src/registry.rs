@@ -213,6 +213,8 @@ impl Registry {
         }
         let id = SiteId(self.sites.len() as u32);
         self.recorder.define(Definition::Site(id, site.clone()));
+        // SAFETY: the site is below MAX_SITES, the size of the region.
+        unsafe { self.recorder.methods.at(id.index()).write(site.method.0) };
         let elements = matches!(site.what, SiteKind::Element(_));
         if elements && self.watched.as_ref().is_some_and(|watched| !watched.contains(ELEMENTS)) {
             self.flag(id, SITE_UNWATCHED);

@@ -98,6 +98,10 @@ pub struct ThreadBlock {
     pub run_end: u32,
     /// Locks held, as far as it was seen.
     pub held: u32,
+    /// In recordings for races: 1 while code of the JDK accesses its objects.
+    pub inside: u32,
+    /// Keeps what follows aligned.
+    pub unused: u32,
     /// By site: an object of which it takes no notice.
     pub sure_objects: [u64; SITE_SLOTS],
     /// By site: the same for a stretch of an array.
@@ -127,7 +131,7 @@ const _: () = {
     assert!(std::mem::offset_of!(ThreadBlock, claims) == 196);
     assert!(std::mem::offset_of!(ThreadBlock, settled) == 216);
     assert!(std::mem::offset_of!(ThreadBlock, run_end) == 224);
-    assert!(std::mem::offset_of!(ThreadBlock, sure_objects) == 232);
+    assert!(std::mem::offset_of!(ThreadBlock, sure_objects) == 240);
 };
 
 /// Bytes of a record.

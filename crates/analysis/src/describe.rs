@@ -167,27 +167,20 @@ impl<'a> Describer<'a> {
         self.names.sites.get(site.index()).map_or(0, |s| s.line)
     }
 
-    /// `shop.Stock.count (Stock.java:14)`, innermost first.
+    /// `shop.Stock.count (Stock.java:14)`, innermost first. Not every method leaves a frame (those of collections of the JDK do
+    /// not); where a call was made in another method than the next frame's, that method has its line too.
     fn stack(&self, step: &RawStep) -> Vec<String> {
         let mut at = step.point.site;
         let mut lines = Vec::new();
         for frame in self.state.stacks.frames(step.point.stack) {
-            // Collections of the JDK leave no frame of their own: the site is in them, its caller's line is not known.
-            if lines.is_empty()
-                && let Some(method) = self.method_of_site(at)
-                && method != frame.method
-            {
+            if let Some(method) = self.method_of_site(at).filter(|method| *method != frame.method) {
                 lines.push(self.stack_line(method, at));
                 at = SiteId(0);
             }
             lines.push(self.stack_line(frame.method, at));
             at = frame.call;
         }
-        if lines.is_empty()
-            && let Some(method) = self.method_of_site(step.point.site)
-        {
-            lines.push(self.stack_line(method, step.point.site));
-        }
+        lines.extend(self.method_of_site(at).map(|method| self.stack_line(method, at)));
         lines
     }
 

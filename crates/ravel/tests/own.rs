@@ -106,6 +106,7 @@ fn learn(plan: &Plan, names: &Names, known: &mut Vec<Option<char>>) {
             (&method.unique, 'o'),
             (&method.unchanging, 'u'),
             (&method.guarded, 'g'),
+            (&method.touching, 'g'),
         ];
         ways.iter()
             .find(|(places, _)| places.contains(&pc))

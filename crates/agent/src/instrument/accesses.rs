@@ -28,9 +28,17 @@ pub(super) struct Access {
 }
 
 enum Kind {
-    /// The class that the code names as the field's, its type, and whether it may be volatile.
-    Field(String, String, bool),
+    /// The class that the code names as the field's, its type, and whether it is volatile.
+    Field(String, String, Volatile),
     Element,
+}
+
+/// Whether a field is volatile, as far as is known when the code is rewritten.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Volatile {
+    No,
+    Perhaps,
+    Yes,
 }
 
 /// Where code is reached otherwise than from the instruction before, rising.
@@ -90,6 +98,9 @@ impl MethodWriter<'_, '_> {
         if known.is_some_and(|known| known & flags::FINAL != 0) && !self.cx.filter.keeps_final() {
             return Ok(());
         }
+        if self.focus.is_some_and(|focus| focus.only_touches(pc)) {
+            return self.touch(pc, opcode, &field);
+        }
         let method = self.cx.method_id(self.method);
         let site = Site {
             method,
@@ -105,16 +116,38 @@ impl MethodWriter<'_, '_> {
         else {
             return Ok(());
         };
-        let maybe_volatile = match knowledge {
-            Knowledge::Flags(known) => known & flags::VOLATILE != 0,
-            Knowledge::Nothing => true,
+        let volatile = match knowledge {
+            Knowledge::Flags(known) if known & flags::VOLATILE != 0 => Volatile::Yes,
+            Knowledge::Flags(_) => Volatile::No,
+            Knowledge::Nothing => Volatile::Perhaps,
         };
         self.join(Access {
             pc,
             opcode,
             site: site.0 as i32,
-            kind: Kind::Field(field.owner, field.descriptor, maybe_volatile),
+            kind: Kind::Field(field.owner, field.descriptor, volatile),
         })
+    }
+
+    /// An access to a field of which only is wanted that the thread has the object.
+    fn touch(&mut self, pc: u32, opcode: u8, field: &FieldRef) -> Result<()> {
+        let wide = matches!(value_kind(&field.descriptor), 'J' | 'D');
+        let (before, after): (&[u8], &[u8]) = match (opcode, wide) {
+            (op::GETFIELD, false) => (&[op::DUP], &[op::SWAP]),
+            (op::GETFIELD, true) => (&[op::DUP], &[op::DUP2_X1, op::POP2]),
+            (op::PUTFIELD, false) => (&[op::DUP2], &[op::POP]),
+            (op::PUTFIELD, true) => (&[op::DUP2_X1, op::POP2, op::DUP, op::DUP2_X2, op::POP2], &[]),
+            _ => return Ok(()),
+        };
+        let pool = &mut self.class.pool;
+        let after = Emit::new().ops(after).op(op::DUP).word(&field.owner, pool)?.call(
+            "touch",
+            "(Ljava/lang/Object;J)V",
+            pool,
+        )?;
+        self.edit.insert_before(pc, before);
+        self.edit.insert_after(pc, &after.bytes);
+        Ok(())
     }
 
     /// An access to an element of an array.
@@ -148,12 +181,13 @@ impl MethodWriter<'_, '_> {
                 let emit = Emit::new().int(access.site, pool)?.call(hook, "(I)V", pool)?;
                 self.edit.insert_before(access.pc, &emit.bytes);
             }
-            let steps = if place == 0 { run.len() } else { 0 };
-            let coming = run.len() - 1 - place;
+            // Nobody asks for the positions of a recording for races.
+            let steps = if place == 0 && !self.cx.for_races { run.len() } else { 0 };
+            let coming = if self.cx.for_races { 0 } else { run.len() - 1 - place };
             let code = (steps as u32) << MOVE | (coming as u32) << COMING | access.site as u32;
             match &access.kind {
-                Kind::Field(owner, descriptor, maybe_volatile) => {
-                    self.field_hook(access, code as i32, owner, descriptor, *maybe_volatile)?;
+                Kind::Field(owner, descriptor, volatile) => {
+                    self.field_hook(access, code as i32, owner, descriptor, *volatile)?;
                 }
                 Kind::Element => self.element_hook(access, code as i32)?,
             }
@@ -169,12 +203,12 @@ impl MethodWriter<'_, '_> {
         code: i32,
         owner: &str,
         descriptor: &str,
-        maybe_volatile: bool,
+        volatile: Volatile,
     ) -> Result<()> {
         let (pc, opcode) = (access.pc, access.opcode);
         let writes = matches!(opcode, op::PUTFIELD | op::PUTSTATIC);
         let pool = &mut self.class.pool;
-        if writes && maybe_volatile {
+        if writes && volatile != Volatile::No {
             let emit = Emit::new().int(access.site, pool)?.call("stamp", "(I)V", pool)?;
             self.edit.insert_before(pc, &emit.bytes);
         }
@@ -198,7 +232,11 @@ impl MethodWriter<'_, '_> {
             let name = if writes { "putStatic" } else { "getStatic" };
             after.int(code, pool)?.call(name, &format!("({value}I)V"), pool)?
         } else {
-            let name = if writes { "put" } else { "get" };
+            let name = match volatile {
+                _ if writes => "put",
+                Volatile::Yes => "volatileGet",
+                _ => "get",
+            };
             let descriptor = format!("({value}Ljava/lang/Object;JI)V");
             after
                 .op(op::DUP)

@@ -49,17 +49,12 @@ fn rewrite_method(
     let focus = cx
         .focus
         .filter(|_| !moved)
-        .map(|class| class.method(&method.name, &method.descriptor));
-    let quiet = focus == Some(MethodFocus::Quiet);
-    let left_out = match focus {
-        Some(MethodFocus::Leave(positions)) => positions,
-        _ => &[],
-    };
+        .and_then(|class| class.method(&method.name, &method.descriptor));
     let Some(mut plan) = plan(cx, class, &code, method)? else {
         cx.leave_alone("a constructor whose super call cannot be told");
         return Ok(true);
     };
-    plan.frame &= !quiet;
+    plan.frame &= focus.is_none_or(|focus| !focus.quiet && !focus.inner);
     let mut writer = MethodWriter {
         cx,
         class,
@@ -68,6 +63,7 @@ fn rewrite_method(
         edit: &mut edit,
         plan: &plan,
         calls,
+        focus,
         run: Vec::new(),
     };
     let entries = entries(&code)?;
@@ -80,7 +76,7 @@ fn rewrite_method(
         match (instruction.opcode, instruction.operand) {
             // A new object gets its word whatever else is left out.
             (op::INVOKESPECIAL, Operand::Method(_)) if before => writer.before_super(&instruction)?,
-            _ if quiet || left_out.binary_search(&instruction.pc).is_ok() => {}
+            _ if focus.is_some_and(|focus| focus.leaves_out(instruction.pc)) => {}
             _ if before => writer.before_super(&instruction)?,
             _ => writer.instruction(&instruction)?,
         }
@@ -150,6 +146,8 @@ pub(super) struct MethodWriter<'a, 'b> {
     pub(super) edit: &'a mut CodeEditor,
     plan: &'a Plan,
     calls: bool,
+    /// What a plan leaves out of the method.
+    pub(super) focus: Option<&'a MethodFocus>,
     /// Accesses not yet written: see `accesses`.
     pub(super) run: Vec<Access>,
 }
@@ -291,7 +289,8 @@ impl MethodWriter<'_, '_> {
             return Ok(());
         }
         let array_clone = owner.starts_with('[');
-        if self.calls && !array_clone && (self.cx.filter.has_word(&owner) || is_watched(&owner)) {
+        let asked = self.cx.filter.has_word(&owner) || is_watched(&owner) || self.cx.for_races && !is_simple(&owner);
+        if self.calls && !array_clone && asked {
             let what = SiteKind::Call(format!("{}.{}", owner.replace('/', "."), decode_modified_utf8(&name)));
             if let Some(site) = self.site(pc, what) {
                 let pool = &mut self.class.pool;
@@ -346,6 +345,11 @@ impl MethodWriter<'_, '_> {
         Ok(())
     }
 
+    /// Whether the method has a frame only where code outside the program calls it.
+    fn is_light(&self) -> bool {
+        self.cx.for_races && self.method.access & access::SYNCHRONIZED == 0 && self.method.name != "<clinit>"
+    }
+
     /// Whether the method's lock is taken by inserted code: in a forced run the thread must be asked before it blocks.
     fn forced_lock(&self) -> bool {
         self.cx.forcing && self.method.access & access::SYNCHRONIZED != 0
@@ -391,7 +395,7 @@ impl MethodWriter<'_, '_> {
         }
         self.returned(pc, opcode)?;
         let id = self.cx.method_id(self.method).0 as i32;
-        let forced_lock = self.forced_lock();
+        let (forced_lock, light) = (self.forced_lock(), self.is_light());
         let pool = &mut self.class.pool;
         let emit = if self.method.name == "<clinit>" {
             let class = self.cx.class.0 as i32;
@@ -400,7 +404,11 @@ impl MethodWriter<'_, '_> {
                 .int(class, pool)?
                 .call("exitInitializer", "(II)V", pool)?
         } else {
-            let hook = if forced_lock { "exitForced" } else { "exit" };
+            let hook = match forced_lock {
+                true => "exitForced",
+                false if light => "exitLightly",
+                false => "exit",
+            };
             Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?
         };
         self.edit.insert_before(pc, &emit.bytes);
@@ -462,19 +470,19 @@ impl MethodWriter<'_, '_> {
                 .int(site, pool)?
                 .call(hook, "(Ljava/lang/Object;II)V", pool)?
         } else {
-            let hook = if self.method.name == "<clinit>" {
-                "enterInitializer"
-            } else {
-                "enter"
+            let hook = match self.method.name.as_str() {
+                "<clinit>" => "enterInitializer",
+                _ if self.is_light() => "enterLightly",
+                _ => "enter",
             };
             let pool = &mut self.class.pool;
             Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?
         };
         self.edit.insert_at_entry(&entry.bytes);
-        let hook = if self.forced_lock() {
-            "exitForcedThrown"
-        } else {
-            "exitThrown"
+        let hook = match self.forced_lock() {
+            true => "exitForcedThrown",
+            false if self.is_light() => "exitLightlyThrown",
+            false => "exitThrown",
         };
         let pool = &mut self.class.pool;
         let handler = Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?.op(op::ATHROW);
@@ -487,6 +495,29 @@ impl MethodWriter<'_, '_> {
 /// Classes of the JDK whose models want to know where they were called.
 fn is_watched(owner: &str) -> bool {
     owner.starts_with("java/util/") || matches!(owner, "java/lang/Thread" | "java/lang/invoke/VarHandle")
+}
+
+/// Classes of the JDK that run no code of its collections: nobody asks where the program calls them.
+fn is_simple(owner: &str) -> bool {
+    matches!(
+        owner.strip_prefix("java/lang/"),
+        Some(
+            "Boolean"
+                | "Byte"
+                | "Character"
+                | "Double"
+                | "Float"
+                | "Integer"
+                | "Long"
+                | "Math"
+                | "Object"
+                | "Short"
+                | "StrictMath"
+                | "String"
+                | "StringBuilder"
+                | "System"
+        )
+    )
 }
 
 pub(super) fn value_kind(descriptor: &str) -> char {

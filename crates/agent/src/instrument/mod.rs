@@ -60,6 +60,8 @@ pub(crate) struct Context<'a> {
     pub filter: &'a Filter,
     /// What a plan leaves out of the class.
     pub focus: Option<&'a ClassFocus>,
+    /// Whether the recording is for the race analyses alone.
+    pub for_races: bool,
     /// The methods whose positions are no longer those of the class file, if there are any.
     pub moved: Vec<bool>,
     pub state: &'a mut State,
@@ -181,6 +183,7 @@ impl Instrumenter {
         let mut cx = Context {
             filter: &self.filter,
             focus,
+            for_races: self.focus.as_ref().is_some_and(Focus::is_for_races),
             moved,
             state,
             forcing: self.forcing,

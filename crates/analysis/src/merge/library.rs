@@ -111,9 +111,12 @@ impl<'a> Library<'a> {
 
     fn caller(&self, step: &RawStep) -> Option<&'a str> {
         let mut frames = self.state.stacks.frames(step.point.stack);
-        let classes = |frame: crate::stacks::StackFrame| self.class_of(frame.method);
-        let class = frames.find_map(|frame| Some(classes(frame)).filter(|class| !is_platform(class)))?;
-        Some(outer(class)).filter(|class| !class.is_empty())
+        let own = |class: &&str| !class.is_empty() && !is_platform(class);
+        let class = frames.find_map(|frame| {
+            let callee = Some(self.class_of(frame.method)).filter(own);
+            callee.or_else(|| Some(self.class_of_site(frame.call)).filter(own))
+        })?;
+        Some(outer(class))
     }
 
     /// What a report is about, if all its steps are inside the platform, on one sort of object.

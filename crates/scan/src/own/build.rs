@@ -266,11 +266,13 @@ fn plan_method(world: &World, checked: &Checked, method: MethodIx, verdict: &Met
         unchanging: verdict.unchanging.clone(),
         by_field,
         guarded: verdict.guarded.clone(),
+        touching: verdict.touching.clone(),
         quiet_calls: verdict.hush.quiet_calls.clone(),
         quiet_calls_for_races: verdict.hush_for_races.quiet_calls.clone(),
         whole,
         quiet: verdict.hush.quiet,
         quiet_for_races: verdict.hush_for_races.quiet,
+        inner: verdict.inner,
         untyped: verdict.reasons.clone(),
     }
 }

@@ -12,7 +12,7 @@ use super::guarded::Guarded;
 use super::locks::{EntryLocks, tell};
 use super::objects::{ObjectIx, ObjectKind, STRANGER};
 use super::outside;
-use super::points::Points;
+use super::points::{Caller, Points};
 use super::sharing::{Reach, Sharing, constructs, is_super, keeps_this};
 use super::world::{ClassIx, FieldIx, MethodIx, World};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
@@ -77,6 +77,10 @@ pub struct MethodVerdict {
     pub unchanging: Vec<u16>,
     /// Positions of other accesses that cannot race, in objects none of whose accesses can (and allocations of such arrays).
     pub guarded: Vec<u16>,
+    /// Positions of accesses that cannot race, in objects some of whose accesses may: all that they say is who has the object.
+    pub touching: Vec<u16>,
+    /// Only methods of the program call it.
+    pub inner: bool,
     /// What goes without saying if `local` and `unchanging` are left out.
     pub hush: Hush,
     /// The same if `guarded` is left out too.
@@ -94,7 +98,7 @@ pub struct MethodVerdict {
 pub struct Hush {
     /// Nothing in the method or below it can be recorded.
     pub quiet: bool,
-    /// Positions of calls to quiet methods alone.
+    /// Positions of calls to quiet methods alone; for races, to all that take no lock at their entry.
     pub quiet_calls: Vec<u16>,
 }
 
@@ -414,6 +418,8 @@ impl Checker<'_> {
                     Some(field) if fields[field.0 as usize].owner.is_some() => {
                         if whole[world.field(field).class.0 as usize] {
                             verdict.guarded.push(pc);
+                        } else if fields[field.0 as usize].owner != Some(Owner::Volatile) {
+                            verdict.touching.push(pc);
                         }
                     }
                     None if self.meets_guarded(method, access) => verdict.guarded.push(pc),
@@ -442,6 +448,8 @@ impl Checker<'_> {
         verdict.unique.sort_unstable();
         verdict.unchanging.sort_unstable();
         verdict.guarded.sort_unstable();
+        verdict.touching.sort_unstable();
+        verdict.inner = self.is_inner(method);
         let locks = self.locks.entry(method);
         verdict.requires = locks
             .iter()
@@ -449,6 +457,15 @@ impl Checker<'_> {
             .collect();
         verdict.requires.sort();
         verdict
+    }
+
+    /// Whether code outside never calls a method. Its own lock is taken by a hook at its entry.
+    fn is_inner(&self, method: MethodIx) -> bool {
+        let found = self.world.method(method);
+        let callers = self.points.callers.get(&method);
+        found.access & access::SYNCHRONIZED == 0
+            && found.name != "<clinit>"
+            && callers.is_some_and(|callers| !callers.contains(&Caller::Outside))
     }
 
     fn untyped(&self, verdict: &mut MethodVerdict, method: MethodIx, access: &Access) {
@@ -499,6 +516,12 @@ impl Checker<'_> {
                 quiet.remove(&method);
             }
         }
+        // A recording for races has no frame of what the program calls, so nobody asks where that was.
+        let unlocked = methods
+            .keys()
+            .copied()
+            .filter(|method| for_races && self.world.method(*method).access & access::SYNCHRONIZED == 0);
+        let silent: FxHashSet<MethodIx> = quiet.iter().copied().chain(unlocked).collect();
         for (method, verdict) in methods.iter_mut() {
             let mut hush = Hush {
                 quiet: quiet.contains(method),
@@ -508,7 +531,7 @@ impl Checker<'_> {
                 continue;
             };
             for (at, call) in flow.calls.iter().enumerate() {
-                if self.calls_quiet(*method, at as u32, &quiet, plain, true) {
+                if self.calls_quiet(*method, at as u32, &silent, plain, true) {
                     hush.quiet_calls.push(call.place.pc);
                 }
             }

@@ -179,13 +179,16 @@ pub struct PlanMethod {
     /// Positions of other accesses that cannot race, in objects none of whose accesses can.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guarded: Vec<u16>,
+    /// Positions of accesses that cannot race, in objects some of whose accesses may: all that they say is who has the object.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touching: Vec<u16>,
     /// Of `local`, `unique` and `unchanging`, positions whose field is left out altogether.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_field: Vec<u16>,
     /// Positions of calls to methods that never reach the trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quiet_calls: Vec<u16>,
-    /// The same in a recording for races alone.
+    /// Positions of calls that a recording for races alone has no use for: all that they run are methods that take no lock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quiet_calls_for_races: Vec<u16>,
     /// Whether every access in it is left out.
@@ -197,6 +200,9 @@ pub struct PlanMethod {
     /// The same in a recording for races alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub quiet_for_races: bool,
+    /// Whether only methods of the program call it: it leaves no frame in a recording for races alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub inner: bool,
     /// Why it is not typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untyped: Vec<String>,
@@ -300,13 +306,21 @@ impl Plan {
                     Mode::Races => left_out.extend(method.guarded.iter().chain(&method.quiet_calls_for_races)),
                     _ => {}
                 }
-                if left_out.is_empty() {
-                    continue;
-                }
                 left_out.sort_unstable();
                 left_out.dedup();
-                let words: Vec<String> = left_out.iter().map(ToString::to_string).collect();
-                let _ = writeln!(out, "leave\t{}\t{}", method.name, words.join(","));
+                let mut positions = |what: &str, positions: &[u16]| {
+                    let words: Vec<String> = positions.iter().map(ToString::to_string).collect();
+                    if !words.is_empty() {
+                        let _ = writeln!(out, "{what}\t{}\t{}", method.name, words.join(","));
+                    }
+                };
+                positions("leave", &left_out);
+                if races && !strict {
+                    positions("touch", &method.touching);
+                    if method.inner {
+                        let _ = writeln!(out, "inner\t{}", method.name);
+                    }
+                }
             }
         }
         out
@@ -348,6 +362,8 @@ mod tests {
                         by_field: vec![5],
                         quiet_calls: vec![12],
                         guarded: vec![20],
+                        touching: vec![22, 26],
+                        inner: true,
                         quiet_calls_for_races: vec![12, 30],
                         ..PlanMethod::default()
                     },
@@ -386,7 +402,12 @@ mod tests {
         );
         assert_eq!(
             lines(Mode::Races, false)[1..],
-            ["leave\ttake(I)Z\t3,5,9,12,20,30", "leave\tsize()I\t1"]
+            [
+                "leave\ttake(I)Z\t3,5,9,12,20,30",
+                "touch\ttake(I)Z\t22,26",
+                "inner\ttake(I)Z",
+                "leave\tsize()I\t1"
+            ]
         );
         assert_eq!(lines(Mode::Field, false), ["leave\ttake(I)Z\t5"]);
         assert_eq!(lines(Mode::Method, false), ["leave\tsize()I\t1"]);

@@ -337,6 +337,11 @@ impl Run<'_> {
         let name = member.name.to_vec();
         let owner = member.class.to_vec();
         let args = self.arguments(&descriptor, receiver)?;
+        // A copy of an array of numbers has nothing of the array.
+        if let ([b'[', element], b"clone", true) = (owner.as_slice(), name.as_slice(), receiver) {
+            self.allocate(Made::Array(Element::of(&[*element])));
+            return Some(());
+        }
         if receiver && owner == b"java/util/concurrent/locks/Lock" && name == b"unlock" && self.telling {
             self.flow.stray_unlocks.push(None);
         }

@@ -38,6 +38,7 @@ public final class Ravel {
         static final long VOLATILES = Ravel.address(7);
         static final long SAMPLES = Ravel.address(8);
         static final int SAMPLE = (int) Ravel.address(9);
+        static final long METHODS = Ravel.address(10);
         static final long SEED = U.objectFieldOffset(java.util.concurrent.atomic.AtomicLong.class, "value");
         static final long CLASS_WORD = U.objectFieldOffset(Class.class, "ravel$o");
         static final Ref[] TABLE = new Ref[1 << 16];
@@ -93,7 +94,8 @@ public final class Ravel {
     private static final long SETTLED = 216;
     private static final long RUN_END = 224;
     private static final long HELD = 228;
-    private static final long SURE_OBJECTS = 232;
+    private static final long INSIDE = 232;
+    private static final long SURE_OBJECTS = 240;
     private static final long SURE_ARRAYS = SURE_OBJECTS + 8 * 128;
     private static final long VAIN = SURE_ARRAYS + 8 * 128;
     private static final long SURE_MANY = VAIN + 128;
@@ -162,6 +164,8 @@ public final class Ravel {
     private static final int KEEP_REPEATS = 2;
     private static final int FORCING = 4;
     private static final int WITH_NOISE = 8;
+    /** The recording is for races alone: it has frames only where code outside the program calls, and where methods lock. */
+    private static final int FOR_RACES = 16;
 
     private static native long address(int which);
 
@@ -286,6 +290,46 @@ public final class Ravel {
         access(t, READ, code, o, w, reference(v));
     }
 
+    public static void volatileGet(int v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        access(t, READ, code, o, w, v);
+    }
+
+    public static void volatileGet(long v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        access(t, READ, code, o, w, v);
+    }
+
+    public static void volatileGet(float v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        access(t, READ, code, o, w, Float.floatToRawIntBits(v));
+    }
+
+    public static void volatileGet(double v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        access(t, READ, code, o, w, Double.doubleToRawLongBits(v));
+    }
+
+    public static void volatileGet(Object v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        pass(t, code);
+        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        access(t, READ, code, o, w, reference(v));
+    }
+
     public static void put(int v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -324,6 +368,14 @@ public final class Ravel {
         pass(t, code);
         if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sure(t, w, code)) return;
         access(t, WRITE, code, o, w, reference(v));
+    }
+
+    /** The thread has an object: all that is wanted of an access that cannot race to an object of which others may. */
+    public static void touch(Object o, long w) {
+        if ((w & 1) != 0) return;
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || ((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
+        share(t, o, w, H.U.getInt(t + POSITION));
     }
 
     /** Whether this access says nothing new: see settle, which found so when the object's word was the same. */
@@ -391,7 +443,9 @@ public final class Ravel {
         if (t == 0 || hidden(t)) return;
         step(t);
         if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureOfMany(t, w, site)) return;
+        if ((H.FLAGS & FOR_RACES) != 0) H.U.putInt(t + INSIDE, 1);
         access(t, kind, site, o, w, v);
+        if ((H.FLAGS & FOR_RACES) != 0) H.U.putInt(t + INSIDE, 0);
     }
 
     @DontInline
@@ -399,7 +453,9 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         step(t);
+        if ((H.FLAGS & FOR_RACES) != 0) H.U.putInt(t + INSIDE, 1);
         lookAtReference(t, READ_ELEMENT, a, i, v, site);
+        if ((H.FLAGS & FOR_RACES) != 0) H.U.putInt(t + INSIDE, 0);
     }
 
     @DontInline
@@ -407,7 +463,9 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || hidden(t)) return;
         step(t);
+        if ((H.FLAGS & FOR_RACES) != 0) H.U.putInt(t + INSIDE, 1);
         lookAtReference(t, WRITE_ELEMENT, a, i, v, site);
+        if ((H.FLAGS & FOR_RACES) != 0) H.U.putInt(t + INSIDE, 0);
     }
 
     /** The word of a JDK object being made. */
@@ -853,8 +911,11 @@ public final class Ravel {
 
     @DontInline
     private static void access(long t, int kind, int code, Object o, long w, long v) {
+        long place = t + SURE_OBJECTS + ((code & 127) << 3);
+        long sure = w + code * MIX + H.U.getLong(t + EPOCH);
+        if (H.U.getLong(place) == sureOfVolatile(sure, H.U.getLong(H.VOLATILES))) return;
         if (sureOfMany(t, w, code)) {
-            H.U.putLong(t + SURE_OBJECTS + ((code & 127) << 3), w + code * MIX + H.U.getLong(t + EPOCH));
+            H.U.putLong(place, sure);
             return;
         }
         int site = code & SITE;
@@ -865,7 +926,9 @@ public final class Ravel {
         }
         int flags = H.U.getByte(H.SITES + site);
         if (flags != 0) {
-            special(t, kind, site, p, id(w), v, flags);
+            long writes = H.U.getLong(H.VOLATILES);
+            boolean seen = special(t, kind, site, p, id(w), v, flags);
+            if (seen) H.U.putLong(place, (flags & SITE_VOLATILE) != 0 ? sureOfVolatile(sure, writes) : sure);
             return;
         }
         if ((H.FLAGS & KEEP_REPEATS) == 0) {
@@ -873,8 +936,8 @@ public final class Ravel {
             int claim = (int) w >>> 1 & CLAIM_BITS;
             int next = settle(t, kind == WRITE, site, id(w), claim);
             if (next < 0) {
-                H.U.putLong(t + SURE_OBJECTS + ((code & 127) << 3), w + code * MIX + H.U.getLong(t + EPOCH));
-                H.U.putLong(placeOfMany(t, (int) (w >>> 21), code), w + code * MIX + H.U.getLong(t + EPOCH));
+                H.U.putLong(place, sure);
+                H.U.putLong(placeOfMany(t, (int) (w >>> 21), code), sure);
                 return;
             }
             if (next != claim) {
@@ -885,17 +948,32 @@ public final class Ravel {
         recordPlain(t, kind, site, p, id(w), v);
     }
 
-    private static void special(long t, int kind, int site, int p, long object, long v, int flags) {
-        if ((flags & SITE_VOLATILE) == 0) return;
+    /** An access to a final or volatile field; gives whether the next such access says nothing new either, as long as nobody writes. */
+    private static boolean special(long t, int kind, int site, int p, long object, long v, int flags) {
+        if ((flags & SITE_VOLATILE) == 0) return true;
         if (kind == WRITE) {
             stamped(t, kind, site, p, object, v, H.U.getLong(t + STAMP));
-        } else {
-            // Whoever wrote what was read has moved both counters before.
-            long writes = H.U.getLong(H.VOLATILES);
-            if ((H.FLAGS & KEEP_REPEATS) == 0 && seenBefore(t, object == 0 ? H.U.getInt(H.STATICS + 4L * site) : object, site, (int) writes)) return;
-            H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
-            record(t, kind, site, p, object, v);
+            return false;
         }
+        // Whoever wrote what was read has moved both counters before.
+        long writes = H.U.getLong(H.VOLATILES);
+        if ((H.FLAGS & KEEP_REPEATS) == 0 && seenBefore(t, object == 0 ? H.U.getInt(H.STATICS + 4L * site) : object, site, (int) writes)) return true;
+        H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
+        record(t, kind, site, p, object, v);
+        return false;
+    }
+
+    /** Like sure, for fields that are known to be volatile. */
+    @ForceInline
+    private static boolean sureVolatile(long t, long w, int code) {
+        long sure = w + code * MIX + H.U.getLong(t + EPOCH);
+        return H.U.getLong(t + SURE_OBJECTS + ((code & 127) << 3)) == sureOfVolatile(sure, H.U.getLong(H.VOLATILES));
+    }
+
+    /** What stands for an access to a volatile field that says nothing new as long as none is written. */
+    @ForceInline
+    private static long sureOfVolatile(long sure, long writes) {
+        return sure ^ (writes + 1) * 0xC2B2AE3D27D4EB4FL;
     }
 
     private static void stamped(long t, int kind, int site, int p, long a, long b, long stamp) {
@@ -957,7 +1035,7 @@ public final class Ravel {
         long vain = t + VAIN + (site & 127);
         int tries = H.U.getByte(vain);
         if (tries == Byte.MAX_VALUE) {
-            if (claim <= CONTESTED && H.U.getInt(t + POSITION) * (int) MIX >>> 28 != 0) return claim;
+            if (claim <= CONTESTED && (int) H.U.getLong(t + CURSOR) * (int) MIX >>> 28 != 0) return claim;
         } else {
             H.U.putByte(vain, (byte) (tries + 1));
         }
@@ -1020,6 +1098,16 @@ public final class Ravel {
      * which all threads move, is looked at now and then only.
      */
     private static void recordPlain(long t, int kind, int site, int p, long a, long b) {
+        if ((H.FLAGS & FOR_RACES) != 0 && H.U.getInt(t + INSIDE) != 0) {
+            // Whoever reads this needs the program's call.
+            H.U.putInt(t + INSIDE, 0);
+            frames(t);
+            long method = H.U.getInt(H.METHODS + 4L * site);
+            append(t, ENTER, H.U.getInt(t + CALL), p, method, 0);
+            recordPlain(t, kind, site, p, a, b);
+            append(t, EXIT, 0, p, method, 0);
+            return;
+        }
         if (H.U.getInt(t + HELD) > 0 && (p & 7) != 0 && (H.FLAGS & (FORCING | KEEP_REPEATS | WITH_NOISE)) == 0) {
             frames(t);
             append(t, kind, site, p, a, b);
@@ -1120,6 +1208,45 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         push(t, method);
+    }
+
+    /**
+     * Enters a method in a recording for races: there is a frame only where code outside the program has called it. Where the
+     * method of such a frame calls itself, the frame counts.
+     */
+    public static void enterLightly(int method) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long top = H.U.getLong(t + TOP);
+        if (hidden(t)) {
+            H.U.putInt(push(t, method) + 28, 0);
+        } else if (H.U.getInt(top - FRAME) == method) {
+            H.U.putInt(top - FRAME + 28, H.U.getInt(top - FRAME + 28) + 1);
+        }
+    }
+
+    public static void exitLightly(int method) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) popLightly(t, method);
+    }
+
+    public static void exitLightlyThrown(int method) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        caught(t);
+        popLightly(t, method);
+    }
+
+    @ForceInline
+    private static void popLightly(long t, int method) {
+        long f = H.U.getLong(t + TOP) - FRAME;
+        if (f < H.U.getLong(t + BOTTOM) || H.U.getInt(f) != method) return;
+        int more = H.U.getInt(f + 28);
+        if (more > 0) {
+            H.U.putInt(f + 28, more - 1);
+        } else {
+            pop(t, method);
+        }
     }
 
     @ForceInline
