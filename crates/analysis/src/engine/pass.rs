@@ -11,7 +11,7 @@ use crate::sharing::{Interest, Sharing};
 use crate::stacks::{StackFrame, StackId, Stacks};
 use crate::units::{Owners, UnitId, UnitSettings, Units, When};
 use ravel_trace::names::SiteKind;
-use ravel_trace::{Event, LocationId, Mode, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
+use ravel_trace::{ClassId, Event, LocationId, Mode, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
 
 /// What a pass has come to.
 pub(super) struct Pass<'a> {
@@ -25,6 +25,8 @@ pub(super) struct Pass<'a> {
     words: Vec<Keeping>,
     repeats: Repeats,
     sharing: Option<Sharing>,
+    /// The classes that are being initialised, and by whom.
+    initializing: Vec<(ThreadId, ClassId)>,
     pub(super) error: Option<SourceError>,
     over: bool,
 }
@@ -53,6 +55,7 @@ impl<'a> Pass<'a> {
             words: Vec::new(),
             repeats: Repeats::default(),
             sharing,
+            initializing: Vec::new(),
             error: None,
             over: false,
         }
@@ -139,15 +142,18 @@ impl<'a> Pass<'a> {
         let state = &mut self.state;
         let thread = event.thread;
         let (location, cell) = state.cells.get(names, self.settings, location);
-        if state.order.is_kept() {
-            if cell.kind == CellKind::Static
-                && let Some(class) = cell.class
-            {
+        if cell.kind == CellKind::Static
+            && let Some(class) = cell.class
+        {
+            if self.initializing.contains(&(thread, class)) {
+                return self.initial_access(names, event, location, &cell, kind);
+            }
+            if state.order.is_kept() {
                 state.order.uses(thread, class);
             }
-            if cell.synchronizing && kind.reads() {
-                state.order.read_location(thread, location);
-            }
+        }
+        if cell.synchronizing && kind.reads() && state.order.is_kept() {
+            state.order.read_location(thread, location);
         }
         let owners = match self.needs.units {
             true => state.open.owners(names, thread, &cell, event.site),
@@ -218,6 +224,18 @@ impl<'a> Pass<'a> {
         if self.needs.units {
             let (_, cell) = self.state.cells.get(names, self.settings, location);
             self.state.open.owners(names, event.thread, &cell, event.site);
+        }
+    }
+
+    /// An access to a static field by the thread that initialises the class. Every other thread waits for the end of that
+    /// before it accesses one, but its plain accesses may stand in the trace before the event that tells of the end.
+    #[cold]
+    fn initial_access(&mut self, names: &Names, event: &Event, location: LocationId, cell: &Cell, kind: StepKind) {
+        if self.needs.units {
+            self.state.open.owners(names, event.thread, cell, event.site);
+        }
+        if cell.synchronizing && kind.writes() && self.state.order.is_kept() {
+            self.state.order.write_location(event.thread, location);
         }
     }
 
@@ -308,8 +326,12 @@ impl<'a> Pass<'a> {
             Op::Join { child } if order => state.order.join(thread, child),
             Op::Receive { sync } if order => state.order.receive_sync(thread, sync),
             Op::Enter { method } => {
+                let entered = names.method(method);
+                if entered.name == INITIALIZER {
+                    self.initializing.push((thread, entered.class));
+                }
                 if order {
-                    state.order.uses(thread, names.method(method).class);
+                    state.order.uses(thread, entered.class);
                 }
                 let local = &mut state.threads[thread.index()];
                 local.stack = state.stacks.push(
@@ -361,8 +383,17 @@ impl<'a> Pass<'a> {
             Op::Fork { child } if order => state.order.fork(thread, child),
             Op::End { .. } if order => state.order.end(thread),
             Op::Send { sync } if order => state.order.send(thread, sync),
-            Op::Initialized { class } if order => state.order.initialized(thread, class),
+            Op::Initialized { class } => {
+                self.initializing.retain(|known| *known != (thread, class));
+                if order {
+                    state.order.initialized(thread, class);
+                }
+            }
             Op::Exit { method } => {
+                if !self.initializing.is_empty() && names.method(method).name == INITIALIZER {
+                    let ended = (thread, names.method(method).class);
+                    self.initializing.retain(|known| *known != ended);
+                }
                 let local = &mut state.threads[thread.index()];
                 local.stack = left(&state.stacks, local.stack, method);
                 if units {
@@ -382,6 +413,9 @@ impl<'a> Pass<'a> {
         }
     }
 }
+
+/// The method that initialises a class.
+const INITIALIZER: &str = "<clinit>";
 
 /// Whether a thread holds the lock of a cell's object.
 fn own_lock_is_held(names: &Names, state: &State, local: &ThreadState, cell: &Cell) -> bool {

@@ -173,3 +173,31 @@ fn a_compare_and_set_loop_ok() {
     }
     assert_eq!(reports_of(&mut trace, &MINE, &UnitSettings::default()), []);
 }
+
+/// Nobody has a static field before its class is initialised, whatever the trace says: t2 has waited for t1, and what it reads then
+/// is merged by a number that it drew before.
+#[test]
+fn what_a_class_initialiser_writes_comes_before_every_use_ok() {
+    let written_by = |method: &str| {
+        format!(
+            "
+            static Pool.size
+            t1                        | t2
+                                      | enter synchronized Pool.grow
+                                      | acq m
+                                      | r Pool.size
+            enter static Pool.{method}
+            r Pool.size
+            w Pool.size
+            init Pool
+            exit
+                                      | r Pool.size
+                                      | rel m
+                                      | exit
+            "
+        )
+    };
+    assert_eq!(verdicts(&written_by("<clinit>")), []);
+    assert!(!reports(&written_by("set"), &["race"]).is_empty());
+    assert!(!reports(&written_by("set"), &["patterns"]).is_empty());
+}
