@@ -217,9 +217,9 @@ class Unique {
         private int nodes;
         Fresh(Shared shared) { this.shared = shared; }
         public void run() { nodes++; own.add(\"x\"); path[1]++; shared.n++; step(); }
-        private void step() { nodes += path[2]; best = path.clone(); }
+        private void step() { nodes += path[2]; System.arraycopy(best, 0, path, 0, 3); best = path.clone(); }
     }
-    static volatile int[] best;
+    static volatile int[] best = new int[3];
     static class Chain implements Runnable {
         private final int[] given;
         private final int[] made = new int[1];

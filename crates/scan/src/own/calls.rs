@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::flow::{RETURN, holds, is_inert};
 use super::graph::OUT;
 use super::objects::{Object, ObjectIx, ObjectKind, STRANGER};
-use super::outside::{gives_content, is_closed, is_jdk, is_tame, may_be_called, shows_only};
+use super::outside::{gives_content, is_array_copy, is_closed, is_jdk, is_tame, may_be_called, shows_only};
 use super::points::{CallSite, Caller, Part, Points, Rule};
 use super::world::{ClassIx, MethodIx};
 use crate::symbols::{Sym, parameters, result};
@@ -89,6 +89,9 @@ impl Points<'_> {
         self.calls_outside.insert((site.method, site.call));
         let symbols = &self.world.symbols;
         let class = symbols.bytes(site.class);
+        if receiver.is_none() && is_array_copy(class, symbols.bytes(site.selector)) {
+            return self.copy_elements(&site);
+        }
         let tame = match receiver.map(|object| self.kind(object)) {
             Some(ObjectKind::Foreign(name)) => self.is_tame(name, site.selector),
             Some(ObjectKind::Own(own)) => {
@@ -140,6 +143,17 @@ impl Points<'_> {
                 self.graph.edge(OUT, site.result);
             }
         }
+    }
+
+    /// What one array holds, the other holds too.
+    fn copy_elements(&mut self, site: &CallSite) {
+        let [from, _, to, ..] = *site.args else { return };
+        if self.is_nothing(site, from) || self.is_nothing(site, to) {
+            return;
+        }
+        let between = self.graph.add_node();
+        self.rule(from, Rule::Load(Part::Content, between));
+        self.rule(to, Rule::Store(Part::Content, between));
     }
 
     fn helper(&mut self, at: u32) -> ObjectIx {

@@ -25,6 +25,11 @@ const TAME_UTIL: [&str; 15] = [
     "Set",
 ];
 
+/// Whether a call copies elements from its first argument to its third.
+pub fn is_array_copy(class: &[u8], selector: &[u8]) -> bool {
+    class == b"java/lang/System" && selector.starts_with(b"arraycopy(")
+}
+
 /// Whether a method of a class is tame.
 pub fn is_tame(class: &[u8], selector: &[u8]) -> bool {
     let Ok(class) = std::str::from_utf8(class) else {

@@ -186,7 +186,7 @@ impl Sharing {
                 continue;
             };
             let class = world.symbols.bytes(call.class);
-            let copies = class == b"java/lang/System" && world.symbols.bytes(call.selector).starts_with(b"arraycopy(");
+            let copies = super::outside::is_array_copy(class, world.symbols.bytes(call.selector));
             let fills = world.symbols.bytes(call.selector).starts_with(b"toArray(");
             if self.early.is(*method, call.place.pc) || super::outside::only_keeps(class) && !fills {
                 continue;

@@ -60,6 +60,7 @@ public final class JettyDriver {
     }
 
     public static void main(String[] args) throws Exception {
+        int requests = REQUESTS * (args.length > 0 ? Integer.parseInt(args[0]) : 1);
         QueuedThreadPool pool = new QueuedThreadPool(12, 4);
         pool.setName("jetty");
         Server server = new Server(pool);
@@ -72,15 +73,15 @@ public final class JettyDriver {
         server.start();
         String base = "http://127.0.0.1:" + connector.getLocalPort();
         AtomicLong sum = new AtomicLong();
-        Workers.run("client", CLIENTS, worker -> client(base, worker, sum));
+        Workers.run("client", CLIENTS, worker -> client(base, worker, requests, sum));
         server.stop();
         server.join();
         System.out.println("jetty: served " + store.served() + ", stored " + store.stored.get() + ", texts "
                 + store.texts.size() + ", length " + sum.get());
     }
 
-    private static void client(String base, int worker, AtomicLong sum) throws IOException {
-        for (int i = 0; i < REQUESTS; i++) {
+    private static void client(String base, int worker, int requests, AtomicLong sum) throws IOException {
+        for (int i = 0; i < requests; i++) {
             String path = base + "/" + worker + "/" + i % 50;
             String text = "text " + i + " of " + worker;
             if (send("PUT", path, text).length() != 0) {
