@@ -235,9 +235,22 @@ class Unique {
     static class Own extends Thread { private int n; public void run() { n++; } }
     static class Asked extends Thread { private int n; public void run() { n++; } int n() { return n; } }
     static class Told extends Thread { private int n; public void run() { n++; } public String toString() { return \"\" + n; } }
+    static class Failing implements Runnable {
+        private int n;
+        public void run() {
+            try { n++; Thread.sleep(1); } catch (InterruptedException e) { report(\"n\", e); throw new IllegalStateException(e); }
+        }
+    }
+    static void report(String what, Throwable e) { System.err.println(what + e.getMessage()); }
     static Runnable kept;
     public static void main(String[] args) throws Exception {
         Shared shared = new Shared();
+        Thread[] some = new Thread[2];
+        for (int i = 0; i < 2; i++) {
+            some[i] = new Thread(new Failing(), \"failing-\" + i);
+            some[i].start();
+        }
+        for (Thread thread : some) thread.join();
         ExecutorService pool = Executors.newFixedThreadPool(2);
         for (int i = 0; i < 2; i++) {
             new Thread(new Fresh(shared)).start();
@@ -277,7 +290,7 @@ fn what_goes_from_one_thread_to_one_other_is_unique() {
         let found = plan.fields.iter().find(|field| field.name == format!("Unique${name}"));
         found.unwrap_or_else(|| panic!("{name} is there")).owner.clone()
     };
-    for name in ["Fresh.nodes", "Pooled.n", "Own.n"] {
+    for name in ["Fresh.nodes", "Pooled.n", "Own.n", "Failing.n"] {
         assert_eq!(owner(name), "unique", "{name}");
     }
     for name in [
@@ -317,6 +330,103 @@ fn what_goes_from_one_thread_to_one_other_is_unique() {
         .find(|method| method.name == "run()V")
         .expect("the method");
     assert_eq!((run.unique.len(), run.local.len()), (4, 0), "{run:?}");
+}
+
+const PASSED: &str = "
+class Passed implements Runnable {
+    private int n;
+    public void run() {
+        try { n++; Thread.sleep(1); } catch (InterruptedException e) { hand(e); }
+    }
+    static void hand(Object any) { if (any instanceof Passed) ((Passed) any).n++; }
+    public static void main(String[] args) { new Thread(new Passed()).start(); }
+}
+";
+
+#[test]
+fn what_is_caught_may_be_a_task_to_those_who_take_anything() {
+    let plan = plan("Passed.java", PASSED);
+    assert_eq!(plan.fields[0].owner, "race-unsafe", "{:?}", plan.fields);
+}
+
+const HIDDEN: &str = "
+import java.util.concurrent.atomic.*;
+class Hidden {
+    static class Node { int value; }
+    static class Stack {
+        static final AtomicReferenceFieldUpdater<Stack, Node> HEAD = AtomicReferenceFieldUpdater.newUpdater(Stack.class, Node.class, \"head\");
+        volatile Node head = new Node();
+        int push() { Node made = new Node(); HEAD.set(this, made); return made.value; }
+        void bump() { head.value++; }
+    }
+    public static void main(String[] args) {
+        Stack stack = new Stack();
+        Runnable body = () -> { stack.push(); stack.bump(); };
+        new Thread(body).start();
+        new Thread(body).start();
+    }
+}
+";
+
+#[test]
+fn what_an_updater_has_written_is_read_by_those_who_read_the_field() {
+    let plan = plan("Hidden.java", HIDDEN);
+    let class = plan.classes.iter().find(|class| class.name == "Hidden$Stack");
+    let unchanging = |name: &str| {
+        let methods = class.into_iter().flat_map(|class| &class.methods);
+        let found = methods.into_iter().find(|method| method.name == name);
+        found.unwrap_or_else(|| panic!("{name} is there")).unchanging.len()
+    };
+    assert_eq!(unchanging("push()I"), 0);
+}
+
+const REFLECTIVE: &str = "
+import java.lang.invoke.*;
+import java.lang.reflect.Field;
+class Reflective {
+    static class Named { int count; int other; Named(int n) { count = n; other = n; } int sum() { return count + other; } }
+    static final VarHandle BYTES = MethodHandles.byteArrayViewVarHandle(int[].class, java.nio.ByteOrder.BIG_ENDIAN);
+    static Named shared;
+    public static void main(String[] args) throws Exception {
+        shared = new Named(args.length);
+        BYTES.set(new byte[8], 0, 1);
+        System.out.println(Named.class.getDeclaredField(\"count\").get(shared));
+        DO
+        new Thread(() -> System.out.println(shared.sum())).start();
+    }
+}
+";
+
+#[test]
+fn fields_that_reflection_may_write_have_no_owner() {
+    let owners = |text: &str| {
+        let plan = plan("Reflective.java", &REFLECTIVE.replace("DO", text));
+        let owner = |name: &str| {
+            let found = plan
+                .fields
+                .iter()
+                .find(|field| field.name == format!("Reflective$Named.{name}"));
+            found.map(|field| field.owner.clone()).unwrap_or_default()
+        };
+        (owner("count"), owner("other"))
+    };
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    let free = pair("race-unsafe", "readonly");
+    assert_eq!(owners(""), pair("readonly", "readonly"));
+    assert_eq!(
+        owners("Named.class.getDeclaredField(\"count\").setInt(shared, 3);"),
+        free
+    );
+    assert_eq!(
+        owners(
+            "try { MethodHandles.lookup().findSetter(Named.class, \"count\", int.class).invoke(shared, 3); } catch (Throwable e) { }"
+        ),
+        free
+    );
+    assert_eq!(
+        owners("for (Field field : Named.class.getDeclaredFields()) field.set(shared, 3);"),
+        pair("race-unsafe", "race-unsafe")
+    );
 }
 
 const GIVEN: &str = "

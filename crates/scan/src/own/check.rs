@@ -199,10 +199,12 @@ impl Checker<'_> {
             Some(Owner::Final)
         } else if found.access & access::VOLATILE != 0 {
             Some(Owner::Volatile)
-        } else if self.sharing.hidden_writes.contains(&field) {
-            reasons.push(
-                "its name is a string constant of a program that reaches fields by handles or reflection".to_owned(),
-            );
+        } else if self.world.hidden_writes.contains(&field) {
+            let how = match self.world.lists_fields {
+                true => "the program lists the fields of classes, and writes fields by handles or reflection",
+                false => "its name is a string constant of a program that writes fields by handles or reflection",
+            };
+            reasons.push(how.to_owned());
             None
         } else if accesses.is_empty() {
             Some(Owner::Unused)

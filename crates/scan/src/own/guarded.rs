@@ -151,7 +151,7 @@ fn confined(world: &World, points: &Points<'_>, sharing: &Sharing) -> Bits {
         }
     }
     let mut confined = confined.without(&roaming);
-    let open = fields_of_others(world, sharing);
+    let open = fields_of_others(world);
     let mut holders: FxHashMap<u32, FxHashSet<Option<FieldIx>>> = FxHashMap::default();
     for (field, set) in points.held_in() {
         for object in set.and(&confined).iter() {
@@ -180,12 +180,12 @@ fn confined(world: &World, points: &Points<'_>, sharing: &Sharing) -> Bits {
 
 /// The fields that do not keep an object to its owner: not final, static, reached by handles, or accessed on another object
 /// than `this`.
-fn fields_of_others(world: &World, sharing: &Sharing) -> FxHashSet<FieldIx> {
+fn fields_of_others(world: &World) -> FxHashSet<FieldIx> {
     let mut open: FxHashSet<FieldIx> = (0..world.fields.len() as u32)
         .map(FieldIx)
         .filter(|field| {
             let flags = world.field(*field).access;
-            flags & access::FINAL == 0 || flags & access::STATIC != 0 || sharing.hidden_writes.contains(field)
+            flags & access::FINAL == 0 || flags & access::STATIC != 0 || world.hidden_writes.contains(field)
         })
         .collect();
     for method in world.method_ids() {

@@ -57,6 +57,12 @@ pub fn is_tame(class: &[u8], selector: &[u8]) -> bool {
     }
 }
 
+/// Whether a class of the JDK is one of what is thrown.
+pub fn is_throwable(class: &[u8]) -> bool {
+    let named = class.ends_with(b"Exception") || class.ends_with(b"Error") || class == b"java/lang/Throwable";
+    named && class.starts_with(b"java/")
+}
+
 /// Classes that collections keep and take nothing out of: those of `java.lang` that are not tame.
 pub fn is_closed(class: &[u8]) -> bool {
     let simple = class.strip_prefix(b"java/lang/");

@@ -468,6 +468,10 @@ impl<'w> Points<'w> {
         for access in &flow.accesses {
             let value = self.node(method, access.value);
             let has_value = access.value != NONE;
+            let hidden = access.field.is_some_and(|field| world.hidden_writes.contains(&field));
+            if hidden && has_value && !access.write {
+                self.graph.edge(OUT, value);
+            }
             match access.field {
                 Some(field) if access.is_static => {
                     let node = self.static_node(field);

@@ -18,7 +18,7 @@ use super::flow::Access;
 use super::objects::{Element, ObjectIx, ObjectKind, STRANGER};
 use super::points::Points;
 use super::unique::Unique;
-use super::world::{ClassIx, FieldIx, MethodIx, World};
+use super::world::{ClassIx, MethodIx, World};
 use crate::expr::Node;
 
 /// What is known of objects.
@@ -32,8 +32,6 @@ pub struct Sharing {
     /// For each class that fields are accessed of: its objects, and whether all that code outside knows never change.
     classes: FxHashMap<ClassIx, (Bits, bool)>,
     arrays: FxHashMap<Element, Bits>,
-    /// Fields that handles, updaters or reflection may write.
-    pub hidden_writes: FxHashSet<FieldIx>,
     /// What comes before there is a second thread.
     pub early: Early,
     /// What goes from one thread to one other.
@@ -63,18 +61,9 @@ impl Sharing {
             steady: Vec::new(),
             classes: FxHashMap::default(),
             arrays: FxHashMap::default(),
-            hidden_writes: FxHashSet::default(),
             early: Early::new(world, points),
         };
-        if world.reflective_fields {
-            for at in 0..world.fields.len() as u32 {
-                let name = world.symbols.member_name(world.field(FieldIx(at)).member);
-                if world.strings.contains(name.as_bytes()) {
-                    sharing.hidden_writes.insert(FieldIx(at));
-                }
-            }
-        }
-        let unique = Unique::new(world, points, &sharing.hidden_writes);
+        let unique = Unique::new(world, points);
         sharing.shared = shared(world, points, &unique);
         // Without the threads that it goes to it would be shared.
         sharing.unique = shared(world, points, &Unique::default()).without(&sharing.shared);
@@ -210,7 +199,7 @@ impl Sharing {
             keeps[at] &= !world.ancestors(class.name).into_iter().any(|class| {
                 let mut fields = world.class(class).fields.values();
                 fields.any(|field| {
-                    world.field(*field).access & access::VOLATILE != 0 || self.hidden_writes.contains(field)
+                    world.field(*field).access & access::VOLATILE != 0 || world.hidden_writes.contains(field)
                 })
             });
         }

@@ -19,12 +19,13 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bits::Bits;
-use super::flow::{Call, FIRST, Flow, NONE};
+use super::flow::{Call, FIRST, Flow, NONE, is_inert};
 use super::objects::{ObjectIx, ObjectKind};
-use super::outside::{only_keeps, stores};
+use super::outside::{is_throwable, only_keeps, stores};
 use super::points::{Caller, Points};
-use super::world::{ClassIx, FieldIx, MethodIx, World};
+use super::world::{ClassIx, MethodIx, World};
 use crate::expr::Node;
+use crate::symbols::parameters;
 use ravel_classfile::{access, op};
 
 /// Tasks and threads, and what they make.
@@ -56,7 +57,7 @@ struct Search<'a> {
 
 impl Unique {
     /// Looks for them.
-    pub fn new(world: &World, points: &Points<'_>, hidden: &FxHashSet<FieldIx>) -> Unique {
+    pub fn new(world: &World, points: &Points<'_>) -> Unique {
         let mut unique = Unique::default();
         if points.is_by_class() || points.is_coarse() || world.lists_methods {
             return unique;
@@ -69,7 +70,7 @@ impl Unique {
             refused: FxHashSet::default(),
             given: FxHashMap::default(),
         };
-        search.collect(hidden);
+        search.collect();
         if search.candidates.is_empty() {
             return unique;
         }
@@ -142,7 +143,7 @@ fn own(world: &World, points: &Points<'_>, tasks: &Bits) -> Bits {
 }
 
 impl Search<'_> {
-    fn collect(&mut self, hidden: &FxHashSet<FieldIx>) {
+    fn collect(&mut self) {
         let world = self.world;
         for (at, object) in self.points.objects().all().iter().enumerate() {
             let (ObjectKind::Own(class), Some((maker, pc))) = (object.kind, object.site) else {
@@ -155,7 +156,7 @@ impl Search<'_> {
                 let mut constructors = above.methods.values().map(|method| world.method(*method));
                 let keeps = constructors
                     .all(|method| method.name != "<init>" || method.flow.as_ref().is_some_and(|flow| !flow.leaks_this));
-                keeps && !above.fields.values().any(|field| hidden.contains(field))
+                keeps && !above.fields.values().any(|field| world.hidden_writes.contains(field))
             });
             if kept {
                 self.candidates.insert(at as u32);
@@ -215,14 +216,21 @@ impl Search<'_> {
                 if met.is_empty() {
                     continue;
                 }
-                let receiver = index == 0 && call.opcode != op::INVOKESTATIC;
+                let instance = usize::from(call.opcode != op::INVOKESTATIC);
+                let receiver = index < instance;
                 if receiver && flow.exprs.node(*expr) == Node::This {
                     continue;
                 }
+                let wanted = match receiver {
+                    true => world.symbols.bytes(call.class),
+                    false => parameters(world.symbols.bytes(call.selector))
+                        .nth(index - instance)
+                        .map_or(b"java/lang/Object".as_slice(), class_of),
+                };
                 let own = self.points.callees.contains_key(&(method, at as u32));
                 let outside = self.points.calls_outside.contains(&(method, at as u32));
                 for object in met.iter() {
-                    if !self.allows(method, call, receiver, own, outside, object) {
+                    if self.may_be(object, wanted) && !self.allows(method, call, receiver, own, outside, object) {
                         self.refused.insert(object);
                     }
                 }
@@ -231,6 +239,23 @@ impl Search<'_> {
         if runs_others(world, flow) {
             let all = self.candidates.clone();
             self.refuse(&all);
+        }
+    }
+
+    /// Whether a value of a class can be a candidate. The verifier sees to classes, and not to interfaces; what is thrown and
+    /// caught comes from anywhere, but is never a task.
+    fn may_be(&self, object: u32, wanted: &[u8]) -> bool {
+        let world = self.world;
+        let Some((class, ..)) = self.found.get(&object) else {
+            return true;
+        };
+        let known = world.symbols.find(wanted).and_then(|name| world.by_name.get(&name));
+        match known {
+            Some(wanted) if world.class(*wanted).access & access::INTERFACE == 0 => {
+                world.ancestors(world.class(*class).name).contains(wanted)
+            }
+            Some(_) => true,
+            None => !wanted.starts_with(b"[") && !is_inert(wanted) && !is_throwable(wanted),
         }
     }
 
@@ -316,6 +341,12 @@ fn runs_others(world: &World, flow: &Flow) -> bool {
         )
     });
     calls || lambdas
+}
+
+/// The class of a parameter: `java/lang/String` of `Ljava/lang/String;`.
+fn class_of(descriptor: &[u8]) -> &[u8] {
+    let class = descriptor.strip_prefix(b"L").and_then(|rest| rest.strip_suffix(b";"));
+    class.unwrap_or(descriptor)
 }
 
 /// Whether there is a path from a position back to it that does not lead over another one.
