@@ -25,6 +25,8 @@ use crate::thread_block::{FRAME, MANY_SLOTS, MODELS, RECORD, REPEATS, SETTLED, S
 pub const MAX_SITES: usize = 1 << 22;
 /// How many counts of samples there are; `Ravel.java` has the same number.
 const SAMPLE_PLACES: usize = 1 << 24;
+/// Places for the numbers of writes to volatile fields; a power of two that divides `MAX_SITES`.
+const VOLATILES: usize = 4096;
 /// Threads that can own objects; later ones share everything they touch.
 pub const MAX_THREADS: usize = 1 << 20;
 const OWNERS: usize = 1 << 20;
@@ -68,6 +70,8 @@ pub struct Recorder {
     pub sites: Region<u8>,
     /// How often each thread was recorded at each site, when sampling.
     samples: Region<u8>,
+    /// The number of the last write of each volatile field; some share a place.
+    volatiles: Region<u64>,
     /// A word per site: the index of its field's word in the same table; the fields' words hold the owner of statics.
     pub statics: Region<u32>,
     /// The method of each site.
@@ -126,6 +130,7 @@ impl Recorder {
             sequence: Region::new(64)?,
             sites: Region::new(MAX_SITES)?,
             samples: Region::new(SAMPLE_PLACES)?,
+            volatiles: Region::new(VOLATILES)?,
             statics: Region::new(2 * MAX_SITES)?,
             methods: Region::new(MAX_SITES)?,
             for_races,
@@ -175,8 +180,7 @@ impl Recorder {
             }
             5 => self.blocks.at(0) as i64,
             6 => self.regions.at(0) as i64,
-            // In a cache line of its own, away from the counter.
-            7 => self.sequence.at(32) as i64,
+            7 => self.volatiles.at(0) as i64,
             8 => self.samples.at(0) as i64,
             9 => i64::from(self.options.sample.unwrap_or(0)),
             10 => self.methods.at(0) as i64,
@@ -236,6 +240,7 @@ impl Recorder {
             held: 0,
             inside: 0,
             unused: 0,
+            stretch: 0,
             sure_objects: [0; SITE_SLOTS],
             sure_arrays: [0; SITE_SLOTS],
             vain: [0; SITE_SLOTS],

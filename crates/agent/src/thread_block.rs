@@ -102,6 +102,8 @@ pub struct ThreadBlock {
     pub inside: u32,
     /// Keeps what follows aligned.
     pub unused: u32,
+    /// Moves when `epoch` does and when the thread gives a lock up.
+    pub stretch: u64,
     /// By site: an object of which it takes no notice.
     pub sure_objects: [u64; SITE_SLOTS],
     /// By site: the same for a stretch of an array.
@@ -131,7 +133,8 @@ const _: () = {
     assert!(std::mem::offset_of!(ThreadBlock, claims) == 196);
     assert!(std::mem::offset_of!(ThreadBlock, settled) == 216);
     assert!(std::mem::offset_of!(ThreadBlock, run_end) == 224);
-    assert!(std::mem::offset_of!(ThreadBlock, sure_objects) == 240);
+    assert!(std::mem::offset_of!(ThreadBlock, stretch) == 240);
+    assert!(std::mem::offset_of!(ThreadBlock, sure_objects) == 248);
 };
 
 /// Bytes of a record.

@@ -39,6 +39,8 @@ public final class Ravel {
         static final long SAMPLES = Ravel.address(8);
         static final int SAMPLE = (int) Ravel.address(9);
         static final long METHODS = Ravel.address(10);
+        /** Where in the thread's block stands what moves whenever an access may say something new again: see sure. */
+        static final long SAYS_NEW = (FLAGS & FOR_RACES) != 0 ? STRETCH : EPOCH;
         static final long SEED = U.objectFieldOffset(java.util.concurrent.atomic.AtomicLong.class, "value");
         static final long CLASS_WORD = U.objectFieldOffset(Class.class, "ravel$o");
         static final Ref[] TABLE = new Ref[1 << 16];
@@ -95,7 +97,8 @@ public final class Ravel {
     private static final long RUN_END = 224;
     private static final long HELD = 228;
     private static final long INSIDE = 232;
-    private static final long SURE_OBJECTS = 240;
+    private static final long STRETCH = 240;
+    private static final long SURE_OBJECTS = 248;
     private static final long SURE_ARRAYS = SURE_OBJECTS + 8 * 128;
     private static final long VAIN = SURE_ARRAYS + 8 * 128;
     private static final long SURE_MANY = VAIN + 128;
@@ -294,7 +297,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         pass(t, code);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        if (sureVolatile(t, w, code) || ((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
         access(t, READ, code, o, w, v);
     }
 
@@ -302,7 +305,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         pass(t, code);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        if (sureVolatile(t, w, code) || ((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
         access(t, READ, code, o, w, v);
     }
 
@@ -310,7 +313,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         pass(t, code);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        if (sureVolatile(t, w, code) || ((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
         access(t, READ, code, o, w, Float.floatToRawIntBits(v));
     }
 
@@ -318,7 +321,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         pass(t, code);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        if (sureVolatile(t, w, code) || ((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
         access(t, READ, code, o, w, Double.doubleToRawLongBits(v));
     }
 
@@ -326,7 +329,7 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         pass(t, code);
-        if (((int) w & OWNER_BITS) == H.U.getInt(t + TAG) || sureVolatile(t, w, code)) return;
+        if (sureVolatile(t, w, code) || ((int) w & OWNER_BITS) == H.U.getInt(t + TAG)) return;
         access(t, READ, code, o, w, reference(v));
     }
 
@@ -378,16 +381,20 @@ public final class Ravel {
         share(t, o, w, H.U.getInt(t + POSITION));
     }
 
-    /** Whether this access says nothing new: see settle, which found so when the object's word was the same. */
+    /**
+     * Whether this access says nothing new: see settle, which found so when the object's word was the same. In a recording for races: the
+     * thread has made it before, and has ordered nothing after itself since. What races with this one then races with that one, whose
+     * locks are no more.
+     */
     @ForceInline
     private static boolean sure(long t, long w, int site) {
-        return H.U.getLong(t + SURE_OBJECTS + ((site & 127) << 3)) == w + site * MIX + H.U.getLong(t + EPOCH);
+        return H.U.getLong(t + SURE_OBJECTS + ((site & 127) << 3)) == w + site * MIX + H.U.getLong(t + H.SAYS_NEW);
     }
 
     /** The same, for code that sees many objects in turn. */
     @ForceInline
     private static boolean sureOfMany(long t, long w, int site) {
-        return H.U.getLong(placeOfMany(t, (int) (w >>> 21), site)) == w + site * MIX + H.U.getLong(t + EPOCH);
+        return H.U.getLong(placeOfMany(t, (int) (w >>> 21), site)) == w + site * MIX + H.U.getLong(t + H.SAYS_NEW);
     }
 
     @ForceInline
@@ -912,8 +919,8 @@ public final class Ravel {
     @DontInline
     private static void access(long t, int kind, int code, Object o, long w, long v) {
         long place = t + SURE_OBJECTS + ((code & 127) << 3);
-        long sure = w + code * MIX + H.U.getLong(t + EPOCH);
-        if (H.U.getLong(place) == sureOfVolatile(sure, H.U.getLong(H.VOLATILES))) return;
+        if (sureVolatile(t, w, code)) return;
+        long sure = w + code * MIX + H.U.getLong(t + H.SAYS_NEW);
         if (sureOfMany(t, w, code)) {
             H.U.putLong(place, sure);
             return;
@@ -926,9 +933,17 @@ public final class Ravel {
         }
         int flags = H.U.getByte(H.SITES + site);
         if (flags != 0) {
-            long writes = H.U.getLong(H.VOLATILES);
+            long writes = writesOf(site);
             boolean seen = special(t, kind, site, p, id(w), v, flags);
-            if (seen) H.U.putLong(place, (flags & SITE_VOLATILE) != 0 ? sureOfVolatile(sure, writes) : sure);
+            if (seen) H.U.putLong(place, (flags & SITE_VOLATILE) != 0 ? sureOfVolatile(t, w, code, writes) : sure);
+            return;
+        }
+        if ((H.FLAGS & FOR_RACES) != 0) {
+            recordPlain(t, kind, site, p, id(w), v);
+            if ((H.FLAGS & KEEP_REPEATS) != 0) return;
+            sure = w + code * MIX + H.U.getLong(t + H.SAYS_NEW);
+            H.U.putLong(place, sure);
+            H.U.putLong(placeOfMany(t, (int) (w >>> 21), code), sure);
             return;
         }
         if ((H.FLAGS & KEEP_REPEATS) == 0) {
@@ -956,7 +971,7 @@ public final class Ravel {
             return false;
         }
         // Whoever wrote what was read has moved both counters before.
-        long writes = H.U.getLong(H.VOLATILES);
+        long writes = writesOf(site);
         if ((H.FLAGS & KEEP_REPEATS) == 0 && seenBefore(t, object == 0 ? H.U.getInt(H.STATICS + 4L * site) : object, site, (int) writes)) return true;
         H.U.putInt(t + SEGMENT, H.U.getInt(t + SEGMENT) + 1);
         record(t, kind, site, p, object, v);
@@ -966,14 +981,28 @@ public final class Ravel {
     /** Like sure, for fields that are known to be volatile. */
     @ForceInline
     private static boolean sureVolatile(long t, long w, int code) {
-        long sure = w + code * MIX + H.U.getLong(t + EPOCH);
-        return H.U.getLong(t + SURE_OBJECTS + ((code & 127) << 3)) == sureOfVolatile(sure, H.U.getLong(H.VOLATILES));
+        return H.U.getLong(t + SURE_OBJECTS + ((code & 127) << 3)) == sureOfVolatile(t, w, code, writesOf(code & SITE));
     }
 
-    /** What stands for an access to a volatile field that says nothing new as long as none is written. */
+    /**
+     * What stands for a read of a volatile field that says nothing new as long as it is not written. It cannot race, so in a
+     * recording for races only the write that it sees counts.
+     */
     @ForceInline
-    private static long sureOfVolatile(long sure, long writes) {
-        return sure ^ (writes + 1) * 0xC2B2AE3D27D4EB4FL;
+    private static long sureOfVolatile(long t, long w, int code, long writes) {
+        long since = (H.FLAGS & FOR_RACES) != 0 ? 0 : H.U.getLong(t + EPOCH);
+        return w + code * MIX + since ^ (writes + 1) * 0xC2B2AE3D27D4EB4FL;
+    }
+
+    /** Says whether a volatile field has been written since: some fields share a number. */
+    @ForceInline
+    private static long writesOf(int site) {
+        return H.U.getLong(H.VOLATILES + ((H.U.getInt(H.STATICS + 4L * site) & 4095) << 3));
+    }
+
+    /** A volatile field is written: no number comes twice, so whoever looks sees it, whichever of two is there last. */
+    private static void writing(int field, long number) {
+        H.U.putLongRelease(null, H.VOLATILES + ((field & 4095) << 3), number);
     }
 
     private static void stamped(long t, int kind, int site, int p, long a, long b, long stamp) {
@@ -992,20 +1021,20 @@ public final class Ravel {
         if ((H.U.getByte(H.SITES + site) & SITE_VOLATILE) != 0) {
             long number = H.U.getAndAddLong(null, H.SEQUENCE, 1);
             H.U.putLong(t + STAMP, number);
-            // No number comes twice, so whoever looks sees that there was a write, whichever of two is there last.
-            H.U.putLongRelease(null, H.VOLATILES, number);
+            writing(H.U.getInt(H.STATICS + 4L * site), number);
         }
     }
 
     /**
      * Whether no pattern can need this access: since the last synchronisation or method boundary the thread has made
-     * the same access twice, and nothing new in between.
+     * the same access twice, and nothing new in between. In a recording for races once is enough.
      */
     private static boolean repeated(long t, long key) {
         long entry = H.U.getLong(t + REPEATS) + (((key * 0x9E3779B97F4A7C15L) >>> 57) << 4);
         int segment = H.U.getInt(t + SEGMENT);
         int novel = H.U.getInt(t + NOVEL);
         if (H.U.getLong(entry) == key && H.U.getInt(entry + 8) >> 1 == segment << 1 >> 1) {
+            if ((H.FLAGS & FOR_RACES) != 0) return true;
             int seen = H.U.getInt(entry + 12);
             if (seen == novel && (H.U.getInt(entry + 8) & 1) != 0) return true;
             H.U.putInt(entry + 8, segment << 1 | 1);
@@ -1074,11 +1103,11 @@ public final class Ravel {
         if (table == 0) table = settled(t);
         long key = object << 25 ^ site;
         long entry = table + ((key * MIX >>> 52) << 4);
-        int epoch = (int) (H.U.getLong(t + EPOCH) >>> 40);
+        int epoch = (H.FLAGS & FOR_RACES) != 0 ? 0 : (int) (H.U.getLong(t + EPOCH) >>> 40);
         int n = 0;
         if (H.U.getLong(entry) == key && H.U.getInt(entry + 8) == writes && H.U.getInt(entry + 12) >>> 8 == epoch) {
             n = H.U.getInt(entry + 12) & 0xFF;
-            if (n >= ENOUGH) return true;
+            if (n >= ((H.FLAGS & FOR_RACES) != 0 ? 1 : ENOUGH)) return true;
         }
         H.U.putLong(entry, key);
         H.U.putInt(entry + 8, writes);
@@ -1089,6 +1118,7 @@ public final class Ravel {
     /** The thread has ordered something after what it did so far: what is left out may no longer rest on what came before. */
     private static void release(long t) {
         H.U.putLong(t + EPOCH, H.U.getLong(t + EPOCH) + MIX);
+        H.U.putLong(t + STRETCH, H.U.getLong(t + STRETCH) + MIX);
         // If another thread adds to it meanwhile, one of the two is lost; it has moved all the same.
         H.U.putLong(t + SHAKEN, H.U.getLong(t + SHAKEN) + MIX);
     }
@@ -1180,6 +1210,7 @@ public final class Ravel {
         if (kind >= ACQUIRE && kind <= RESUME_UNNOTIFIED) {
             boolean gives = kind == RELEASE || kind == RELEASE_SHARED || kind == WAIT;
             H.U.putInt(t + HELD, H.U.getInt(t + HELD) + (gives ? -1 : 1));
+            if (gives) H.U.putLong(t + STRETCH, H.U.getLong(t + STRETCH) + MIX);
         }
         if (kind == NOTIFY || kind == NOTIFY_ALL || kind == SEND || kind == INITIALIZED) release(t);
         if ((H.FLAGS & FORCING) != 0) forced(t, kind, object);
@@ -1643,7 +1674,7 @@ public final class Ravel {
             effect = model & 0xFF;
             // The field may be a volatile one that others read in the usual way.
             if (effect != GET && effect != MAP_GET) {
-                H.U.putLongRelease(null, H.VOLATILES, H.U.getAndAddLong(null, H.SEQUENCE, 1));
+                writing(model >>> 8 & 0xFFFF, H.U.getAndAddLong(null, H.SEQUENCE, 1));
             }
         }
         boolean alone = (model >>> 8 & 0xFFFF) != 0;
