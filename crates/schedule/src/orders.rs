@@ -70,6 +70,8 @@ struct At {
 /// A read that could come before a write, or a notification that could come before a wait.
 struct Chance {
     write: Write,
+    /// What the other thread does first that would keep the waiter from waiting if it came before it looked.
+    change: Option<EventAt>,
     read: EventAt,
     places: (SiteId, SiteId),
 }
@@ -104,7 +106,8 @@ impl Orders {
 
 /// The schedule that lets the read come while the writer stands before its write, and the reader go on alone.
 fn schedule(image: &Image, chance: &Chance) -> Option<Schedule> {
-    let goal = Goal::new(Shape::Ordered, [chance.write.stand, chance.read]);
+    let events = [Some(chance.write.stand), chance.change, Some(chance.read)];
+    let goal = Goal::new(Shape::Ordered, events.into_iter().flatten());
     let mut schedule = generate(image, &goal, &Effort::default()).ok()?.schedule;
     let name = |thread: ThreadId| &image.thread_names()[thread.index()];
     let writer = schedule
@@ -128,6 +131,7 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
     let mut waits = FxHashMap::<LockId, Vec<Write>>::default();
     let mut values = FxHashMap::<LocationId, Value>::default();
     let mut seen = FxHashMap::<(SiteId, SiteId), u32>::default();
+    let mut changes = FxHashMap::<(ThreadId, LocationId), EventAt>::default();
     let mut chances = Vec::new();
     let mut events = 0;
     while let Some(event) = source.next_event()? {
@@ -147,7 +151,11 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
             }
             Op::Notify { lock, .. } => {
                 let waits = waits.get(&lock).into_iter().flatten();
-                chances.extend(waits.filter_map(|wait| chance(&mut seen, wait, &event)));
+                for chance in waits.filter_map(|wait| chance(&mut seen, wait, &event)) {
+                    let looked_at = chance.write.stand.location;
+                    let change = looked_at.and_then(|location| changes.get(&(event.thread, location)).copied());
+                    chances.push(Chance { change, ..chance });
+                }
             }
             Op::Release { .. } | Op::Wait { .. } => {
                 if let (Op::Wait { lock }, Some((stand, bound))) = (event.op, at.outside) {
@@ -181,6 +189,7 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
                     _ => at.outside,
                 };
                 let before = values.insert(location, value).unwrap_or_default();
+                changes.insert((event.thread, location), here);
                 if let Some((stand, bound)) = stand.filter(|(stand, bound)| stand.position < *bound) {
                     let known = writes.entry(location).or_default();
                     known.retain(|write| (write.thread, write.site) != (event.thread, event.site));
@@ -215,6 +224,7 @@ fn chance(seen: &mut FxHashMap<(SiteId, SiteId), u32>, write: &Write, event: &Ev
     seen.insert(places, alike + 1);
     Some(Chance {
         write: *write,
+        change: None,
         read: named(event),
         places,
     })
@@ -326,6 +336,29 @@ mod tests {
         };
         let turns: Vec<&str> = only.iter().map(|(thread, _)| thread.as_str()).collect();
         assert_eq!(turns, ["t1", "t2", "t2", "t1"]);
+    }
+
+    #[test]
+    fn a_notification_comes_between_the_look_at_a_flag_and_the_wait() {
+        let found = orders(
+            "volatile open
+             main       | t1
+             fork t1    |
+                        | begin
+                        | r open=0
+                        | acq m
+                        | wait m
+             w open=1   |
+             acq m      |
+             notify m   |
+             rel m      |
+                        | resume m
+                        | rel m
+                        | r open=1",
+        );
+        // Once the flag is up the other one would not wait: it looks before that.
+        let is_wanted = |order: &Vec<(String, u32)>| order[0] == ("t1".to_owned(), 1);
+        assert!(found.iter().any(is_wanted), "{found:?}");
     }
 
     #[test]
