@@ -46,6 +46,12 @@ impl Suspects {
 pub fn name_locks(findings: &mut [Finding], class_path: &[PathBuf]) {
     if is_small(class_path) {
         naming::name_locks(findings, class_path);
+        // Whoever waits or wakes does so with a lock that it has.
+        for step in findings.iter_mut().flat_map(|finding| &mut finding.steps) {
+            if let ("wait" | "notify", [lock]) = (step.op.as_str(), step.locks.as_slice()) {
+                step.variable = lock.clone();
+            }
+        }
     }
 }
 

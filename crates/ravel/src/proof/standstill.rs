@@ -68,10 +68,11 @@ fn finding(run: &Forced) -> Option<Finding> {
     let (rule, steps, message, help) = if let Some(keeper) = keeps {
         let (lock, wait) = keeper.wait?;
         let (kept, taken) = keeper.held.first()?;
+        let steps = vec![step(taken, *kept, names), step(&wait, lock, names)];
         let kept = readable::class(&names.lock(*kept).name);
         (
             Rule::LockOrder,
-            vec![step(taken, &kept, names), step(&wait, &names.lock(lock).name, names)],
+            steps,
             format!(
                 "{} waits for a signal and keeps {kept}, which whoever would give it needs: {waiting} wait for ever.",
                 names.thread(wait.thread).name
@@ -87,10 +88,9 @@ fn finding(run: &Forced) -> Option<Finding> {
             Some((lock, wait, given.1))
         };
         let (lock, wait, given) = all.iter().find_map(passed)?;
-        let lock = readable::class(&names.lock(lock).name);
         (
             Rule::NakedNotify,
-            vec![step(&given, &lock, names), step(&wait, &lock, names)],
+            vec![step(&given, lock, names), step(&wait, lock, names)],
             format!(
                 "{} waits for a signal that {} may have given before: then {waiting} wait for ever.",
                 names.thread(wait.thread).name,
@@ -128,17 +128,22 @@ fn finding(run: &Forced) -> Option<Finding> {
     })
 }
 
-fn step(event: &Event, lock: &str, names: &Names) -> Step {
+fn step(event: &Event, lock: LockId, names: &Names) -> Step {
     let (class, method, file, line) = place(event, names);
+    let lock = names.lock(lock).name.clone();
     Step {
         thread: names.thread(event.thread).name.clone(),
         op: op_name(&event.op).into(),
-        variable: lock.to_string(),
+        // Whoever waits or wakes has the lock.
+        locks: match event.op {
+            Op::Wait { .. } | Op::Notify { .. } => vec![lock.clone()],
+            _ => Vec::new(),
+        },
+        variable: lock,
         class,
         method,
         file,
         line,
-        locks: Vec::new(),
         stack: Vec::new(),
         event: None,
     }

@@ -34,7 +34,7 @@ pub fn step_does(step: &Step) -> String {
         "acquire" => "takes",
         "release" => "gives up",
         "block" => "waits for",
-        "wait" => "waits",
+        "wait" => "waits on",
         "notify" => "notifies",
         "fork" => "starts a thread",
         "begin" => "begins",
@@ -49,7 +49,11 @@ pub fn step_does(step: &Step) -> String {
 
 /// A step as a short order, as in `read items`.
 pub fn step_op(step: &Step) -> String {
-    let order = if step.op == "block" { "wait for" } else { &step.op };
+    let order = match step.op.as_str() {
+        "block" => "wait for",
+        "wait" => "wait on",
+        other => other,
+    };
     with_object(order, step)
 }
 
@@ -70,7 +74,7 @@ fn with_object(verb: &str, step: &Step) -> String {
         return format!("{verb} {}", simple_variable(&step.variable));
     }
     match step.op.as_str() {
-        "acquire" | "block" | "release" => format!("{verb} a lock"),
+        "acquire" | "block" | "release" | "wait" => format!("{verb} a lock"),
         "enter" | "exit" => format!("{verb} {}", step_method(step)),
         _ => verb.to_owned(),
     }
