@@ -11,15 +11,17 @@ use common::{Jdk, comment, compile, each, ravel, root, run, tested_jdks};
 const LIMIT: Duration = Duration::from_secs(240);
 
 /// Names of the sample: an exception, a wrong value, a deadlock, an atomic used twice, two fields of one set, rows
-/// of accesses that exceptions cut short, and bugs that the recorded run has nothing of.
-const SAMPLE: [&str; 11] = [
+/// of accesses that exceptions cut short, loops that lose more by chance, and bugs that the recorded run has nothing of.
+const SAMPLE: [&str; 13] = [
     "Account",
     "CounterLost",
+    "LoopLost",
     "CutShort",
     "DeadlockTwo",
     "DeadlockThree",
     "AtomicGetThenSet",
     "Salesman",
+    "SessionTwice",
     "RateLimit",
     "ShelfFull",
     "EarlyTick",

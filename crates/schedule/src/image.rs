@@ -255,6 +255,27 @@ impl Image {
         })
     }
 
+    /// Whether a thread comes to a position or a later one.
+    pub fn passes(&self, thread: ThreadId, position: u32) -> bool {
+        self.step_at_or_after(thread, position).is_some()
+    }
+
+    /// The threads that do something before a thread comes to a position.
+    pub fn threads_before(&self, thread: ThreadId, position: u32) -> Vec<ThreadId> {
+        let Some(step) = self.step_at_or_after(thread, position) else {
+            return Vec::new();
+        };
+        let end = self.events(step)[0];
+        let begun = |other: &u32| {
+            let first = Step {
+                thread: *other,
+                number: 0,
+            };
+            self.steps(*other) > 0 && self.events(first)[0] <= end
+        };
+        (0..self.thread_count() as u32).filter(begun).map(ThreadId).collect()
+    }
+
     pub(crate) fn thread(&self, event: EventNo) -> u32 {
         self.items[event as usize].thread
     }

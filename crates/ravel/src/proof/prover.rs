@@ -11,6 +11,7 @@ use ravel_schedule::{Effort, Goal, Image, Schedule, Shape, Verdict, generate, se
 use rustc_hash::FxHashSet;
 
 use super::divergence::{self, Shifts};
+use super::endings::{self, Ending};
 use super::harm::{self, Serial};
 use super::marks::Marks;
 use super::runs::Runs;
@@ -27,8 +28,6 @@ const MOST_FAILURES: usize = 4;
 const MOST_RUNS: usize = 48;
 /// Events before an occurrence that make no difference.
 const FEW: u64 = 10_000;
-/// Points that a thread passes to be far ahead of the others.
-const FAR: u32 = 2_000;
 /// Orders of the units that are forced for comparison.
 const MOST_ORDERS: usize = 4;
 
@@ -82,6 +81,8 @@ struct Happened {
     /// The schedule that they were forced into.
     schedule: Schedule,
     shifts: Shifts,
+    /// A run that left the recorded path, from which the schedule was learnt.
+    went: Option<Arc<Forced>>,
 }
 
 impl<'a> Prover<'a> {
@@ -226,32 +227,37 @@ impl<'a> Prover<'a> {
                     if made.verdict == Verdict::Witnessed {
                         finding.evidence = finding.evidence.max(Evidence::Witnessed);
                     }
-                    let continuations = self.continuations(&candidate, &goal, &made.schedule);
-                    ways.push((candidate, goal, continuations));
+                    let endings = endings::endings(self.image, self.marks, &candidate, &goal, &made.schedule);
+                    ways.push((candidate, goal, endings));
                 }
                 Err(error) => result = Err(error.to_string()),
             }
         }
         // What the threads do next is varied only when every way round was tried.
         let most = ways.iter().map(|way| way.2.len()).max().unwrap_or(0);
+        let mut went = None;
         for number in 0..most {
             let mut left = Vec::new();
-            for (candidate, goal, continuations) in ways {
-                let Some(schedule) = continuations.get(number) else {
+            for (candidate, goal, endings) in ways {
+                let Some(Ending { schedule, apart }) = endings.get(number) else {
                     continue;
                 };
                 if self.is_over() {
                     self.cut_short = true;
                     return Ok(result);
                 }
-                match self.confirm(&candidate, &goal, schedule, result.is_err())? {
+                match self.confirm(&candidate, &goal, schedule, result.is_err(), went.as_deref())? {
                     Ok(happened) => {
+                        went = went.or(happened.went.clone());
                         let schedule = happened.schedule.clone();
                         if result.is_err() && finding.evidence < Evidence::Confirmed {
                             finding.schedule = schedule.to_pairs();
                             self.retell(finding, &candidate);
                         }
-                        result = Ok(self.judge(finding, &candidate, &goal, happened)?);
+                        let limit = self.judge(finding, &candidate, &goal, happened, *apart)?;
+                        if result.is_err() || !*apart || limit.is_empty() {
+                            result = Ok(limit);
+                        }
                         if finding.evidence == Evidence::Harmful {
                             finding.schedule = schedule.to_pairs();
                             self.retell(finding, &candidate);
@@ -271,44 +277,11 @@ impl<'a> Prover<'a> {
                         }
                     }
                 }
-                left.push((candidate, goal, continuations));
+                left.push((candidate, goal, endings));
             }
             ways = left;
         }
         Ok(result)
-    }
-
-    /// The schedule with the orders in which the threads may finish what they are in once the pattern has happened.
-    fn continuations(&self, candidate: &Candidate, goal: &Goal, schedule: &Schedule) -> Vec<Schedule> {
-        if goal.shape == Shape::Blocked {
-            return vec![schedule.clone()];
-        }
-        let mut ends = Vec::new();
-        for (place, event) in candidate.events.iter().enumerate().rev() {
-            let known = ends.iter().any(|(thread, _)| *thread == event.thread);
-            if let Some(leave) = self.marks.end_of(candidate, goal, place).filter(|_| !known) {
-                ends.push((event.thread, leave));
-            }
-        }
-        let with = |ends: &mut dyn Iterator<Item = &(ravel_trace::ThreadId, ravel_schedule::Leave)>| {
-            let mut longer = schedule.clone();
-            for (thread, leave) in ends {
-                longer.run_out_of(&self.image.thread_names()[thread.index()], 0, *leave);
-            }
-            longer
-        };
-        // The thread of the last event first, then last: it has seen what the others have done, or they have yet to see it.
-        let mut all = vec![with(&mut ends.iter())];
-        if ends.len() > 1 {
-            all.push(with(&mut ends.iter().rev()));
-        }
-        // One thread far ahead of the others.
-        for (thread, _) in &ends {
-            let mut longer = schedule.clone();
-            longer.run_on(&self.image.thread_names()[thread.index()], FAR);
-            all.push(longer);
-        }
-        all
     }
 
     /// Another occurrence happened than the one that the finding tells: tells that one.
@@ -351,18 +324,21 @@ impl<'a> Prover<'a> {
         Ok(run)
     }
 
-    /// Two runs out of two must have the pattern. With `first`, the schedule has not been tried yet.
+    /// Two runs out of two must have the pattern. With `first`, the occurrence has not been seen to happen yet; `went` is a run
+    /// that shows which other points the threads pass on the way there, if they do.
     fn confirm(
         &mut self,
         candidate: &Candidate,
         goal: &Goal,
         schedule: &Schedule,
         first: bool,
+        went: Option<&Forced>,
     ) -> Result<Result<Happened, String>> {
         let mut runs = Vec::new();
         let (mut retry, mut number) = (first, 0);
-        let mut schedule = schedule.clone();
-        let mut shifts = Shifts::default();
+        let known = went.and_then(|run| divergence::learn(self.trace, schedule, run));
+        let (mut schedule, mut shifts) = known.unwrap_or_else(|| (schedule.clone(), Shifts::default()));
+        let mut went = None;
         let wanted = if first { 2 } else { 1 };
         while runs.len() < wanted {
             let run = self.run(&schedule, number)?;
@@ -376,6 +352,7 @@ impl<'a> Prover<'a> {
                     if let Some(learnt) = divergence::learn(self.trace, &schedule, &run) {
                         (schedule, shifts) = learnt;
                         number = 0;
+                        went = Some(run);
                     }
                 }
                 Err(why) => {
@@ -388,7 +365,12 @@ impl<'a> Prover<'a> {
                 }
             }
         }
-        Ok(Ok(Happened { runs, schedule, shifts }))
+        Ok(Ok(Happened {
+            runs,
+            schedule,
+            shifts,
+            went,
+        }))
     }
 
     /// Whether a run had the candidate's events, by the same threads at the same places, in the wanted order.
@@ -427,18 +409,22 @@ impl<'a> Prover<'a> {
         Ok(())
     }
 
-    /// Compares what happened with what serial orders of the units give. Why it is not harmful, empty if it is.
+    /// Compares what happened with what serial orders of the units give, after which the threads go on one by one if they did
+    /// so when it happened. Why it is not harmful, empty if it is.
     fn judge(
         &mut self,
         finding: &mut Finding,
         candidate: &Candidate,
         goal: &Goal,
         happened: Happened,
+        apart: bool,
     ) -> Result<String> {
+        let then = apart.then_some(candidate);
         let Happened {
             mut runs,
             schedule,
             shifts,
+            went: _,
         } = happened;
         if finding.evidence < Evidence::Confirmed {
             finding.evidence = Evidence::Confirmed;
@@ -457,7 +443,7 @@ impl<'a> Prover<'a> {
             })
         } else {
             // One run of each order tells most of what does no harm.
-            let orders = self.serial(goal, 1)?;
+            let orders = self.serial(goal, 1, then)?;
             if orders.is_empty() {
                 self.disturbed = true;
                 return Ok("no serial order of the units could be forced, so nothing is known of harm".into());
@@ -478,7 +464,7 @@ impl<'a> Prover<'a> {
             outcome.filter(|_| runs.iter().all(|run| run.deadlock().is_some()))
         } else {
             // Orders that end alike show that nothing else differs between runs; of others, each is run again.
-            let orders = self.serial(goal, if steady { 1 } else { 2 })?;
+            let orders = self.serial(goal, if steady { 1 } else { 2 }, then)?;
             let harm = harm::harm(self.marks, candidate, &runs, &orders).filter(|_| !orders.is_empty());
             harm.map(|harm| harm.outcome)
         };
@@ -495,8 +481,9 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// Forced runs of the units one after the other, in each order that can be had so many times.
-    fn serial(&mut self, goal: &Goal, count: usize) -> Result<Vec<Serial>> {
+    /// Forced runs of the units one after the other, in each order that can be had so many times; if a candidate is given, the
+    /// threads that are there by then go on one by one.
+    fn serial(&mut self, goal: &Goal, count: usize, then: Option<&Candidate>) -> Result<Vec<Serial>> {
         let start = Instant::now();
         let mut schedules: Vec<Schedule> = serial_schedules(self.image, goal, &Effort::default())
             .into_iter()
@@ -507,6 +494,9 @@ impl<'a> Prover<'a> {
         if schedules.is_empty() {
             // No units to put in order: the program as it runs by itself.
             schedules.push(Schedule::default());
+        }
+        if let Some(candidate) = then {
+            return self.serial_apart(&schedules, count, candidate);
         }
         let (mut orders, mut impossible) = (Vec::new(), Vec::new());
         for schedule in &schedules {
@@ -534,6 +524,25 @@ impl<'a> Prover<'a> {
         }
         // A unit that waits for the other one in its middle cannot come first; its run is none of a serial order.
         Ok(if orders.is_empty() { impossible } else { orders })
+    }
+
+    /// The same of orders that are known to be possible. A turn that is lost once the units are over says nothing: whoever goes on
+    /// alone may have to wait for another one.
+    fn serial_apart(&mut self, schedules: &[Schedule], count: usize, candidate: &Candidate) -> Result<Vec<Serial>> {
+        let mut orders = Vec::new();
+        for schedule in schedules {
+            let alone = endings::apart(self.image, candidate, schedule.clone());
+            let mut runs = Vec::new();
+            if !self.is_over() && self.run(schedule, 0)?.slip().is_none() {
+                for number in 0..count {
+                    runs.push(self.run(&alone, number)?);
+                }
+            }
+            if runs.len() == count && runs.iter().all(|run| run.complete()) {
+                orders.push(runs);
+            }
+        }
+        Ok(orders)
     }
 }
 

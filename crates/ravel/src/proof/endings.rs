@@ -1,0 +1,136 @@
+//! What threads do once a pattern has happened: the orders in which they finish what they are in, and go on. Harm may show in
+//! one of them only.
+
+use std::collections::BTreeSet;
+
+use ravel_analysis::finding::{Candidate, EventRef};
+use ravel_schedule::{Goal, Image, Leave, Schedule, Segment, Shape};
+use ravel_trace::ThreadId;
+
+use super::marks::Marks;
+
+/// Points that a thread passes to be far ahead of the others.
+const FAR: u32 = 2_000;
+/// Points that a thread may pass while it goes on alone: enough for a short program, and not for ever.
+const ALONE: u32 = 20_000;
+/// Threads that go on one by one.
+const MOST_APART: usize = 16;
+
+/// A schedule with what comes after its pattern.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// The whole of it.
+    pub schedule: Schedule,
+    /// Whether all threads go on one by one. What they would do at the same time differs from run to run, and a loop that loses
+    /// a count here loses others there: nothing can be compared then.
+    pub apart: bool,
+}
+
+/// The schedule of a pattern with each of its endings, the likeliest to tell something first.
+pub fn endings(image: &Image, marks: &Marks, candidate: &Candidate, goal: &Goal, schedule: &Schedule) -> Vec<Ending> {
+    let together = |schedule: Schedule| Ending { schedule, apart: false };
+    if goal.shape == Shape::Blocked {
+        return vec![together(schedule.clone())];
+    }
+    let mut ends: Vec<(ThreadId, Leave)> = Vec::new();
+    for (place, event) in candidate.events.iter().enumerate().rev() {
+        let known = ends.iter().any(|(thread, _)| *thread == event.thread);
+        if let Some(leave) = marks.end_of(candidate, goal, place).filter(|_| !known) {
+            ends.push((event.thread, leave));
+        }
+    }
+    let name = |thread: ThreadId| &image.thread_names()[thread.index()];
+    let with = |schedule: &Schedule, ends: &mut dyn Iterator<Item = &(ThreadId, Leave)>| {
+        let mut longer = schedule.clone();
+        for (thread, leave) in ends {
+            longer.run_out_of(name(*thread), 0, *leave);
+        }
+        longer
+    };
+    // The thread of the last event first, then last: it has seen what the others have done, or they have yet to see it.
+    let first = with(schedule, &mut ends.iter());
+    let mut all = vec![together(first.clone())];
+    if goes_on(image, candidate, goal) {
+        all.push(Ending {
+            schedule: apart(image, candidate, first),
+            apart: true,
+        });
+    }
+    if let Some(whole) = whole_in_between(image, candidate, schedule, &ends) {
+        all.push(together(with(&whole, &mut ends.iter().take(1))));
+    }
+    if ends.len() > 1 {
+        all.push(together(with(schedule, &mut ends.iter().rev())));
+    }
+    // One thread far ahead of the others.
+    for (thread, _) in &ends {
+        let mut longer = schedule.clone();
+        longer.run_on(name(*thread), FAR);
+        all.push(together(longer));
+    }
+    all
+}
+
+/// Whether two of the pattern's threads have something to do after it: nothing of one alone differs from run to run.
+fn goes_on(image: &Image, candidate: &Candidate, goal: &Goal) -> bool {
+    let end = |(event, owner): (&EventRef, &Option<usize>)| {
+        let unit = owner.and_then(|owner| goal.units.get(owner));
+        let end = unit.map_or(Some(event.position), |unit| unit.end)?;
+        image.passes(event.thread, end.checked_add(1)?).then_some(event.thread)
+    };
+    let more: BTreeSet<ThreadId> = candidate.events.iter().zip(&candidate.owners).filter_map(end).collect();
+    more.len() > 1
+}
+
+/// The schedule, after which the threads that there are by then go on one by one.
+pub fn apart(image: &Image, candidate: &Candidate, mut schedule: Schedule) -> Schedule {
+    let Some(last) = candidate.events.iter().max_by_key(|event| event.index) else {
+        return schedule;
+    };
+    let names = image.thread_names();
+    let threads: Vec<ThreadId> = image.threads_before(last.thread, last.position);
+    // Whoever started others most likely waits for them.
+    let has_started = |thread: &ThreadId| {
+        let below = format!("{}/", names[thread.index()].path);
+        names.iter().any(|other| other.path.starts_with(&below))
+    };
+    for thread in threads
+        .into_iter()
+        .filter(|thread| !has_started(thread))
+        .take(MOST_APART)
+    {
+        schedule.run_on(&names[thread.index()], ALONE);
+    }
+    schedule
+}
+
+/// The schedule in which whoever comes between two accesses of a unit is done with its own unit before the second.
+fn whole_in_between(
+    image: &Image,
+    candidate: &Candidate,
+    schedule: &Schedule,
+    ends: &[(ThreadId, Leave)],
+) -> Option<Schedule> {
+    let [first, .., last] = candidate.events.as_slice() else {
+        return None;
+    };
+    let between = candidate.events.iter().find(|event| event.thread != last.thread)?;
+    let &(thread, leave) = ends.iter().find(|(thread, _)| *thread == between.thread)?;
+    if first.thread != last.thread {
+        return None;
+    }
+    let name = &image.thread_names()[thread.index()];
+    let thread = schedule.threads.iter().position(|known| known == name)?;
+    let at = schedule.segments.iter().rposition(|segment| segment.thread == thread)?;
+    let mut whole = schedule.clone();
+    let until = whole.segments[at].until;
+    whole.segments.insert(
+        at + 1,
+        Segment {
+            thread,
+            until,
+            leave: Some(leave),
+        },
+    );
+    Some(whole)
+}
