@@ -149,6 +149,18 @@ pub fn digest_in_short(digest: &str) -> String {
     )
 }
 
+/// Why a finding of a recording for races goes no further.
+pub const CANNOT_FORCE: &str =
+    "recorded with --focus-mode races, which is not enough to force a run; record it without";
+
+/// A recording for races alone cannot be forced: says so.
+pub fn refuse_for_races(header: &Header, name: &str) -> Result<()> {
+    match is_for_races(header) {
+        true => bail!("{name}: {CANNOT_FORCE}"),
+        false => Ok(()),
+    }
+}
+
 /// The analyses that a trace is good for: those asked for, or, if none is and it has only what may race, those of races.
 pub fn analyses_for(header: &Header, name: &str, asked: &[String]) -> Vec<String> {
     if !is_for_races(header) {

@@ -455,6 +455,121 @@ fn a_recording_for_races_has_the_races_and_nothing_that_a_lock_guards() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("use combined"));
 }
 
+/// Races in a field of an object whose other fields cannot race, in a collection, and on the way back from an exception.
+const LANES: &str = "import java.util.*;
+public class Lanes {
+    static class Box {
+        final String name;
+        private long guarded;
+        private double level;
+        int racy;
+        Box(String name) { this.name = name; }
+        synchronized void add(long n) { guarded += n; level += n; }
+        synchronized double all() { return guarded + level; }
+        void bump() { racy += name.length(); }
+    }
+    static class Index {
+        private final Map<String, Integer> words = new HashMap<>();
+        void note(String word) {
+            words.put(word, 1);
+        }
+    }
+    static int deep(int n) {
+        if (n == 0) throw new IllegalStateException();
+        try { return deep(n - 1); } finally { seen++; }
+    }
+    static int seen;
+    static void work(Box box, Index index) {
+        for (int i = 0; i < 40; i++) { box.add(i); box.bump(); index.note(\"w\" + i % 7); }
+        try { deep(5); } catch (IllegalStateException e) { box.add(1); }
+        List.of(1, 2, 3).forEach(n -> { box.add(n); box.bump(); });
+    }
+    public static void main(String[] args) throws Exception {
+        Box box = new Box(\"x\");
+        Index index = new Index();
+        Thread a = new Thread(() -> work(box, index), \"a\");
+        Thread b = new Thread(() -> {
+            try { Thread.sleep(200); } catch (InterruptedException e) { throw new AssertionError(e); }
+            work(box, index);
+        }, \"b\");
+        a.start(); b.start(); a.join(); b.join();
+        System.out.println(box.all() + \" \" + box.racy + \" \" + seen);
+    }
+}
+";
+
+#[test]
+fn a_recording_for_races_behaves_the_same_and_tells_the_places() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let source = dir.path().join("Lanes.java");
+    std::fs::write(&source, LANES).expect("written");
+    for jdk in tested_jdks() {
+        let classes = dir.path().join(format!("classes-{}", jdk.release));
+        compile_some(&jdk, std::slice::from_ref(&source), &classes);
+        let file = dir.path().join("plan.toml");
+        let plan = plan(&classes, &file);
+        let bump = plan
+            .classes
+            .iter()
+            .find(|class| class.name == "Lanes$Box")
+            .expect("the class");
+        let add = bump
+            .methods
+            .iter()
+            .find(|method| method.name == "add(J)V")
+            .expect("the method");
+        assert_eq!(
+            add.touching.len(),
+            4,
+            "the guarded fields are read and written: {add:?}"
+        );
+        let trace = dir.path().join("t.ravel");
+        let output = run(
+            ravel()
+                .args(["record", "--exit-code", "program", "-o"])
+                .arg(&trace)
+                .arg("--focus")
+                .arg(&file)
+                .args(["--focus-mode", "races", "--"])
+                .arg(jdk.tool("java"))
+                .args(["-Xverify:all", "-cp"])
+                .arg(&classes)
+                .arg("Lanes"),
+            LIMIT,
+        );
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "3148.0 86 10\n",
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let output = run(ravel().args(["check", "--all", "--format", "json"]).arg(&trace), LIMIT);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+        let findings = report["findings"].as_array().expect("findings");
+        let mut seen = Vec::new();
+        for finding in findings {
+            let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+            let stack = finding["steps"][0]["stack"].as_array().expect("a stack");
+            let own = stack.iter().map(text).find(|frame| !frame.starts_with("java."));
+            seen.push((text(&finding["variables"][0]), own.unwrap_or_default()));
+            assert!(finding["replay"].as_str().is_none_or(str::is_empty), "{finding}");
+        }
+        seen.sort();
+        let place = |name: &str, place: &str| (name.to_owned(), place.to_owned());
+        assert_eq!(
+            seen,
+            [
+                place("Lanes$Box.racy", "Lanes$Box.bump (Lanes.java:11)"),
+                place("Lanes.seen", "Lanes.deep (Lanes.java:21)"),
+                place("java.util.HashMap.table", "Lanes$Index.note (Lanes.java:16)"),
+            ]
+        );
+        let output = run(ravel().arg("replay").arg(&trace), LIMIT);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--focus-mode races"));
+    }
+}
+
 /// The same for real programs, if `RAVEL_REALWORLD` is the folder that `make realworld` leaves (`realworld/target`): all, or
 /// those that `RAVEL_REALWORLD_ONLY` names. The first part of each recording must do.
 #[test]

@@ -183,7 +183,10 @@ impl Checked {
             stopped: _,
         } = analysed;
         for finding in findings.iter_mut().filter(|f| is_replayable(f)) {
-            finding.replay = replay_command(&name, &finding.id);
+            match crate::focus::is_for_races(reader.header()) {
+                true => finding.limit = Some(crate::focus::CANNOT_FORCE.to_owned()),
+                false => finding.replay = replay_command(&name, &finding.id),
+            }
         }
         recording.note(&findings);
         self.report.recordings.push(recording);

@@ -10,6 +10,7 @@ use ravel_trace::{ReadOptions, Reader, Source};
 
 use super::report::ReportArgs;
 use super::run::{AnalysesArgs, BudgetArgs, Job};
+use crate::focus::refuse_for_races;
 use crate::forcing::Program;
 use crate::interrupt;
 
@@ -35,6 +36,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
+    let reader = Reader::open(&args.trace, ReadOptions::default())
+        .with_context(|| format!("cannot read {}", args.trace.display()))?;
+    refuse_for_races(reader.header(), &args.trace.display().to_string())?;
     if let Some(file) = &args.schedule {
         return by_hand(&args, file);
     }

@@ -38,9 +38,12 @@
 //! **For races alone** more can go: with the mode [`Races`](plan::Mode::Races) a recording has nothing that cannot race, which is what
 //! the paper's focused race detection leaves out. These are the accesses to fields with an owner, where all fields of the object
 //! have one (the rule of the whole object, as above), and to arrays and collections that a lock of their owner guards ([`guarded`]).
-//! Locks and all other synchronisation stay, so every race that is left is judged as ever. What threads read under locks is
-//! missing, which atomicity and forced runs need; `ravel check` looks for races only in such a recording, and `ravel run` makes
-//! none.
+//! Where other fields of the object may race, an access that cannot still says who has the object, and nothing else. Locks and all
+//! other synchronisation stay, so every race that is left is judged as ever. Nor does such a recording say how units interleave: it
+//! has frames only where code outside calls the program (an *inner* method needs no hook to find out), counts no points, and has
+//! one access of each place in the code to each location until the thread gives a lock up or orders something after itself. What
+//! races with a later one races with that one too: no other thread can have been told of it in between, and no lock that was
+//! held then has been given up. `ravel check` looks for races only in such a recording, and nothing in it can be forced.
 //!
 //! A method in which, and in all that it calls, nothing else is left to record never reaches the trace; its entry and exit
 //! need no hooks. Positions count the points that are left, so a forced run is given the same plan as the recording was; the
