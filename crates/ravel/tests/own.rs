@@ -677,6 +677,14 @@ fn a_focused_run_proves_the_same_bug_and_a_changed_class_is_recorded_in_full() {
             assert!(text.contains("harmful"), "{text}");
             assert!(focused(), "{errors}");
         }
+        let shown = run(ravel().args(["trace", "info"]).arg(&trace), LIMIT).stdout;
+        let shown = String::from_utf8_lossy(&shown).into_owned();
+        let told: Vec<&str> = shown.lines().filter(|line| line.contains("left out")).collect();
+        assert!(
+            matches!(told.as_slice(), [line] if line.starts_with("focus       plan for 2 classes; left out: ")),
+            "{shown}"
+        );
+        assert!(!shown.contains("ravel-focus"), "{shown}");
         std::fs::write(&source, purse(40)).expect("written");
         compile_some(&jdk, std::slice::from_ref(&source), &classes);
         let output = focused_run(file.to_str().expect("text"));

@@ -1,7 +1,10 @@
 //! Traces for tests, built by hand: an event per call, one position each.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use ravel_schedule::{EventAt, Image, Limits};
+use ravel_schedule::{
+    Broken, CheckError, Effort, EventAt, Generated, Goal, Image, Limits, NoSchedule, Schedule, Shape, Verdict, check,
+    generate,
+};
 use ravel_trace::names::{Field, Location, Lock, Sync, Thread, flags};
 use ravel_trace::{
     ClassId, Event, FieldId, LocationId, LockId, Mode, Names, ObjectId, Op, SiteId, Source, SourceError, SyncId,
@@ -175,4 +178,43 @@ pub fn run_order(image: &Image, schedule: &ravel_schedule::Schedule, events: &[E
         }
     }
     order
+}
+
+/// The schedule of a goal; what is witnessed passes the check.
+pub fn made(image: &Image, shape: Shape, events: &[EventAt]) -> Generated {
+    let goal = Goal::new(shape, events.iter().copied());
+    let made = generate(image, &goal, &Effort::default()).expect("a schedule");
+    if made.verdict == Verdict::Witnessed {
+        check(image, &goal, &made.schedule).expect("what is witnessed passes the check");
+    }
+    made
+}
+
+/// Why no order of the trace reaches a goal.
+pub fn refused(image: &Image, shape: Shape, events: &[EventAt]) -> Broken {
+    let goal = Goal::new(shape, events.iter().copied());
+    match generate(image, &goal, &Effort::default()) {
+        Err(NoSchedule::Infeasible { broken, certain: true }) => broken,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Turns by hand: path of the thread, and how far it runs.
+pub fn schedule(image: &Image, turns: &[(&str, u32)]) -> Schedule {
+    let mut text = "ravel schedule 1\n".to_owned();
+    for thread in image.thread_names() {
+        text += &format!("thread {} {:?}\n", thread.path, thread.name);
+    }
+    for (path, until) in turns {
+        text += &format!("run {path} to {until}\n");
+    }
+    Schedule::parse(&text).expect("well formed")
+}
+
+/// The rule that turns made by hand break.
+pub fn broken(image: &Image, goal: &Goal, turns: &[(&str, u32)]) -> Broken {
+    match check(image, goal, &schedule(image, turns)) {
+        Err(CheckError::Broken(broken)) => broken,
+        other => panic!("{other:?}"),
+    }
 }
