@@ -4,7 +4,8 @@
 //! A program cannot change the library's fields, only its own calls; so what makes one such bug is the sort of object that is
 //! shared and the classes of the program that call it. A trace has no receivers. The object is therefore told by its
 //! fields: its class is the most derived one that declares any that was accessed, an element or a node is part of what its code
-//! is about (`HashMap$Node` of `HashMap`).
+//! is about (`HashMap$Node` of `HashMap`). A format of `java.text` has a calendar and digits of its own: where a format is shared, they
+//! are part of it.
 
 use crate::engine::State;
 use crate::raw::{RawReport, RawStep};
@@ -12,6 +13,9 @@ use crate::sets::is_platform;
 use ravel_trace::names::Location;
 use ravel_trace::{MethodId, Names, ObjectId, SiteId};
 use rustc_hash::FxHashMap;
+
+const DATE_FORMAT: &str = "java.text.SimpleDateFormat";
+const NUMBER_FORMAT: &str = "java.text.DecimalFormat";
 
 /// An object of the platform that the program shares with itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -27,6 +31,8 @@ pub(super) struct Library<'a> {
     names: &'a Names,
     state: &'a State,
     classes: FxHashMap<ObjectId, &'a str>,
+    /// The sort of format that the program shares, if it does.
+    format: Option<&'static str>,
 }
 
 impl<'a> Library<'a> {
@@ -36,6 +42,7 @@ impl<'a> Library<'a> {
             names,
             state,
             classes: FxHashMap::default(),
+            format: None,
         };
         for step in reports.iter().flat_map(|report| &report.steps) {
             if library.is_inside(step)
@@ -67,6 +74,7 @@ impl<'a> Library<'a> {
                 *known = class.name.as_str();
             }
         }
+        library.format = shared_format(names);
         library
     }
 
@@ -106,7 +114,17 @@ impl<'a> Library<'a> {
             Location::Element(..) => self.class_of_site(step.point.site),
             _ => return None,
         };
-        is_platform(class).then(|| outer(class))
+        is_platform(class).then(|| self.whole(outer(class)))
+    }
+
+    /// What an object of a class is part of.
+    fn whole(&self, class: &'a str) -> &'a str {
+        let is_digits = class.starts_with("java.text.");
+        let is_date = matches!(class, "java.util.Calendar" | "java.util.GregorianCalendar");
+        match self.format {
+            Some(format) if is_digits || is_date && format == DATE_FORMAT => format,
+            _ => class,
+        }
     }
 
     fn caller(&self, step: &RawStep) -> Option<&'a str> {
@@ -136,6 +154,24 @@ impl<'a> Library<'a> {
             callers,
         })
     }
+}
+
+/// The sort of format that has fields in a trace. A date format has a number format, so it comes first.
+fn shared_format(names: &Names) -> Option<&'static str> {
+    let kinds: Vec<Option<&'static str>> = names
+        .classes
+        .iter()
+        .map(|class| match class.name.as_str() {
+            DATE_FORMAT | "java.text.DateFormat" => Some(DATE_FORMAT),
+            NUMBER_FORMAT | "java.text.NumberFormat" => Some(NUMBER_FORMAT),
+            _ => None,
+        })
+        .collect();
+    let formats = names.locations.iter().filter_map(|location| match *location {
+        Location::Field(_, field) => *kinds.get(names.field(field).class.index())?,
+        _ => None,
+    });
+    formats.max_by_key(|format| *format == DATE_FORMAT)
 }
 
 /// `java.util.HashMap` for `java.util.HashMap$Node`.
@@ -188,6 +224,40 @@ mod tests {
             "{}",
             found[0].help
         );
+    }
+
+    #[test]
+    fn a_calendar_is_part_of_the_format_that_has_it_and_of_nothing_else() {
+        let parse = |column: &str| {
+            let lines = [
+                "begin",
+                "enter Dates.parse",
+                "r java.text.DateFormat.calendar @5",
+                "enter java.util.Calendar.clear",
+                "w java.util.Calendar.time @6",
+                "exit",
+                "enter java.text.DigitList.append",
+                "w java.text.DigitList.count @7",
+                "exit",
+                "exit",
+                "end",
+            ];
+            lines.map(|line| format!("{column}{line}\n")).concat()
+        };
+        let text = format!("main | t1 | t2\nfork t1\nfork t2\n{}{}", parse("| "), parse("| | "));
+        let found = races(&text);
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_eq!(
+            found[0].variables,
+            ["java.util.Calendar.time", "java.text.DigitList.count"]
+        );
+        assert!(
+            found[0].help.starts_with("SimpleDateFormat is not made"),
+            "{}",
+            found[0].help
+        );
+        let apart = text.replace("r java.text.DateFormat.calendar @5", "r Dates.other @5");
+        assert_eq!(races(&apart).len(), 2);
     }
 
     #[test]
