@@ -9,7 +9,7 @@
 //!
 //! A set is left to the pairs if two of its units already clash. Of equal code one set is reported.
 //!
-//! **Bounds**, each a possible miss and counted: [`SETS`] sets, [`STRIDES`] strides of each, [`LONGEST`] steps of a unit; circles of
+//! **Bounds**, each a possible miss and counted: [`SETS`] sets, [`LOOKS`] units looked at for them, [`STRIDES`] strides of each, [`LONGEST`] steps of a unit; circles of
 //! four and more units in parts larger than [`WHOLE`].
 
 use ravel_trace::{LocationId, SiteId};
@@ -30,6 +30,8 @@ pub const WHOLE: usize = 5;
 pub const SETS: usize = 2_000;
 /// Units of more steps that matter are in no set: those have more interleavings than can be tried.
 pub const LONGEST: usize = 48;
+/// How many times a third unit is looked for among those near two others.
+pub const LOOKS: usize = 20_000_000;
 /// How many strides of one set are tried.
 pub const STRIDES: usize = 5_000;
 
@@ -52,6 +54,7 @@ pub fn check(cx: &Context<'_>, units: &[Open]) -> Found {
         units,
         shared: &shared,
         tried: 0,
+        looks: 0,
         codes: FxHashSet::default(),
         clashes: FxHashMap::default(),
         found: Found::default(),
@@ -161,6 +164,7 @@ struct Search<'a> {
     units: &'a [Open],
     shared: &'a Shared,
     tried: usize,
+    looks: usize,
     codes: FxHashSet<Vec<SiteId>>,
     /// What is known of pairs of units.
     clashes: FxHashMap<(usize, usize), bool>,
@@ -192,7 +196,15 @@ impl Search<'_> {
                 return;
             }
             let near = neighbours(a);
+            if near.iter().all(|&other| thread(other) == thread(near[0])) {
+                continue;
+            }
             for (at, &b) in near.iter().enumerate() {
+                self.looks += near.len() - at;
+                if self.looks > LOOKS {
+                    self.found.skipped += 1;
+                    return;
+                }
                 let first = self.shared.between(a, b);
                 if first.is_empty() {
                     continue;
