@@ -387,6 +387,7 @@ class Reflective {
     static class Named { int count; int other; Named(int n) { count = n; other = n; } int sum() { return count + other; } }
     static final VarHandle BYTES = MethodHandles.byteArrayViewVarHandle(int[].class, java.nio.ByteOrder.BIG_ENDIAN);
     static Named shared;
+    MORE
     public static void main(String[] args) throws Exception {
         shared = new Named(args.length);
         BYTES.set(new byte[8], 0, 1);
@@ -399,33 +400,42 @@ class Reflective {
 
 #[test]
 fn fields_that_reflection_may_write_have_no_owner() {
-    let owners = |text: &str| {
-        let plan = plan("Reflective.java", &REFLECTIVE.replace("DO", text));
+    let owners = |text: &str, more: &str| {
+        let source = REFLECTIVE.replace("DO", text).replace("MORE", more);
+        let plan = plan("Reflective.java", &source);
         let owner = |name: &str| {
-            let found = plan
-                .fields
-                .iter()
-                .find(|field| field.name == format!("Reflective$Named.{name}"));
+            let name = format!("Reflective$Named.{name}");
+            let found = plan.fields.iter().find(|field| field.name == name);
             found.map(|field| field.owner.clone()).unwrap_or_default()
         };
-        (owner("count"), owner("other"))
+        [owner("count"), owner("other")]
     };
-    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    let free = pair("race-unsafe", "readonly");
-    assert_eq!(owners(""), pair("readonly", "readonly"));
-    assert_eq!(
-        owners("Named.class.getDeclaredField(\"count\").setInt(shared, 3);"),
-        free
+    let lists = "static class Lister { static int size() { return Named.class.getDeclaredFields().length; } }";
+    let puts = "static class Putter { static void put(Field field) throws Exception { field.set(shared, 3); } }";
+    let named = "Named.class.getDeclaredField(\"count\").setInt(shared, 3);";
+    let (none, one, both) = (
+        ["readonly", "readonly"],
+        ["race-unsafe", "readonly"],
+        ["race-unsafe", "race-unsafe"],
     );
+    assert_eq!(owners("String other = \"other\";", lists), none);
+    assert_eq!(owners(named, ""), one);
+    // Texts that name no field, and a list that nobody writes with.
+    assert_eq!(owners(&format!("System.out.println(\"other\"); {named}"), lists), one);
+    let chosen = "Named.class.getDeclaredField(args.length > 1 ? \"other\" : \"count\").setInt(shared, 3);";
+    assert_eq!(owners(chosen, ""), both);
+    let handle = "MethodHandles.lookup().findVarHandle(Named.class, \"count\", int.class).set(shared, 3);";
+    assert_eq!(owners(handle, ""), one);
+    let setter = "MethodHandle set = MethodHandles.lookup().findSetter(Named.class, \"count\", int.class);
+        try { set.invoke(shared, 3); } catch (Throwable e) { }";
+    assert_eq!(owners(setter, ""), one);
+    let all = "for (Field field : Named.class.getDeclaredFields()) field.set(shared, 3);";
+    assert_eq!(owners(all, ""), both);
+    let passed = "Putter.put(Named.class.getDeclaredField(\"count\")); Lister.size();";
+    assert_eq!(owners(passed, &format!("{puts} {lists}")), both);
     assert_eq!(
-        owners(
-            "try { MethodHandles.lookup().findSetter(Named.class, \"count\", int.class).invoke(shared, 3); } catch (Throwable e) { }"
-        ),
-        free
-    );
-    assert_eq!(
-        owners("for (Field field : Named.class.getDeclaredFields()) field.set(shared, 3);"),
-        pair("race-unsafe", "race-unsafe")
+        owners("Putter.put(Named.class.getDeclaredField(\"count\"));", puts),
+        one
     );
 }
 

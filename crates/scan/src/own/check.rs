@@ -200,9 +200,9 @@ impl Checker<'_> {
         } else if found.access & access::VOLATILE != 0 {
             Some(Owner::Volatile)
         } else if self.world.hidden_writes.contains(&field) {
-            let how = match self.world.lists_fields {
+            let how = match self.world.reflection.lists_all() {
                 true => "the program lists the fields of classes, and writes fields by handles or reflection",
-                false => "its name is a string constant of a program that writes fields by handles or reflection",
+                false => "the program writes fields of that name by handles or reflection",
             };
             reasons.push(how.to_owned());
             None

@@ -75,6 +75,7 @@ pub mod objects;
 pub mod outside;
 pub mod plan;
 pub mod points;
+mod reflection;
 pub mod sharing;
 pub mod unique;
 pub mod values;

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow::Flow;
 use super::lowering;
+use super::reflection::Reflection;
 use crate::symbols::{Sym, Symbols};
 
 /// A field, by its place in [`World::fields`].
@@ -107,10 +108,8 @@ pub struct World {
     pub reflective_calls: bool,
     /// Whether code lists the methods of a class, so that any may be called.
     pub lists_methods: bool,
-    /// Whether code writes fields by handles, updaters, reflection or addresses.
-    pub reflective_fields: bool,
-    /// Whether code lists the fields of a class, so that any may be meant.
-    pub lists_fields: bool,
+    /// What writes fields by handles, updaters, reflection or addresses.
+    pub reflection: Reflection,
     /// Fields that handles, updaters or reflection may write.
     pub hidden_writes: FxHashSet<FieldIx>,
     /// All string constants.
@@ -135,25 +134,6 @@ fn calls_nothing(simple_name: &[u8]) -> bool {
         b"SuppressWarnings",
     ];
     NAMES.contains(&simple_name)
-}
-
-/// Whether a method of the JDK writes a field that is named by a text, or makes something that does. Handles to elements of arrays
-/// are none of it: the array is given to them. What is only read is not either: it comes from outside as whatever is there.
-fn writes_fields(class: &[u8], method: &[u8]) -> bool {
-    match class {
-        b"java/lang/reflect/Field" => method.starts_with(b"set") && method != b"setAccessible",
-        b"java/lang/invoke/MethodHandles$Lookup" => matches!(
-            method,
-            b"findVarHandle"
-                | b"findStaticVarHandle"
-                | b"findSetter"
-                | b"findStaticSetter"
-                | b"unreflectSetter"
-                | b"unreflectVarHandle"
-        ),
-        b"java/lang/invoke/ConstantBootstraps" | b"sun/misc/Unsafe" | b"jdk/internal/misc/Unsafe" => true,
-        _ => method == b"newUpdater" && class.starts_with(b"java/util/concurrent/atomic/"),
-    }
 }
 
 /// Chains of super classes longer than this are damaged.
@@ -181,13 +161,11 @@ impl World {
                 world.unreadable.push(format!("{name}: {error}"));
             }
         }
-        if world.reflective_fields {
-            let named = |field: &FieldIx| {
-                let name = world.symbols.member_name(world.field(*field).member);
-                world.lists_fields || world.strings.contains(name.as_bytes())
-            };
-            world.hidden_writes = (0..world.fields.len() as u32).map(FieldIx).filter(named).collect();
-        }
+        let hidden = |field: &FieldIx| {
+            let name = world.symbols.member_name(world.field(*field).member);
+            world.reflection.may_write(name.as_bytes(), &world.strings)
+        };
+        world.hidden_writes = (0..world.fields.len() as u32).map(FieldIx).filter(hidden).collect();
         world
     }
 
@@ -273,6 +251,7 @@ impl World {
             thread_safe: says("ThreadSafe"),
         });
         self.look_at_constants(file);
+        self.reflection.look_at(file);
         Ok(Some(class))
     }
 
@@ -289,7 +268,6 @@ impl World {
                     let Ok(member) = file.pool.member_ref(index) else {
                         continue;
                     };
-                    self.reflective_fields |= writes_fields(member.class, member.name);
                     match (member.class, member.name) {
                         (
                             b"java/lang/reflect/Method" | b"java/lang/invoke/MethodHandle",
@@ -298,7 +276,6 @@ impl World {
                         | (b"java/lang/invoke/MethodHandles$Lookup", _)
                         | (b"java/lang/invoke/MethodHandle", _) => self.reflective_calls = true,
                         (b"java/lang/Class", b"getMethods" | b"getDeclaredMethods") => self.lists_methods = true,
-                        (b"java/lang/Class", b"getFields" | b"getDeclaredFields") => self.lists_fields = true,
                         _ => {}
                     }
                 }
