@@ -552,6 +552,33 @@ public class HandOver {
         check();
     }
 
+    static class Late {
+        static int size = b.length;
+
+        static {
+            fillAll();
+        }
+    }
+
+    /** A class that another thread initialises while this one holds a lock. */
+    static void initialisedInside() throws Exception {
+        var held = new CountDownLatch(1);
+        var t = start(() -> {
+            held.await();
+            Thread.sleep(50);
+            b[0].v = Late.size;
+        });
+        synchronized (b) {
+            held.countDown();
+            Thread.sleep(300);
+            int sum = 0;
+            for (int i = 0; i < Late.size; i++) sum += b[Late.size - 1].v;
+            System.out.println(sum);
+        }
+        t.join();
+        check();
+    }
+
     static void shutdownHook() throws Exception {
         Runtime.getRuntime().addShutdownHook(new Thread(HandOver::check));
         fillAll();

@@ -39,6 +39,7 @@ public final class Ravel {
         static final long SAMPLES = Ravel.address(8);
         static final int SAMPLE = (int) Ravel.address(9);
         static final long METHODS = Ravel.address(10);
+        static final long INITIALIZATIONS = Ravel.address(11);
         /** Where in the thread's block stands what moves whenever an access may say something new again: see sure. */
         static final long SAYS_NEW = (FLAGS & FOR_RACES) != 0 ? STRETCH : EPOCH;
         static final long SEED = U.objectFieldOffset(java.util.concurrent.atomic.AtomicLong.class, "value");
@@ -1125,7 +1126,8 @@ public final class Ravel {
 
     /**
      * An access that is no synchronisation. Under a lock the acquisition and the release say well enough when it was, and the counter,
-     * which all threads move, is looked at now and then only.
+     * which all threads move, is looked at now and then only; and when a class has been initialised since, which orders threads
+     * inside of critical sections.
      */
     private static void recordPlain(long t, int kind, int site, int p, long a, long b) {
         if ((H.FLAGS & FOR_RACES) != 0 && H.U.getInt(t + INSIDE) != 0) {
@@ -1138,7 +1140,8 @@ public final class Ravel {
             append(t, EXIT, 0, p, method, 0);
             return;
         }
-        if (H.U.getInt(t + HELD) > 0 && (p & 7) != 0 && (H.FLAGS & (FORCING | KEEP_REPEATS | WITH_NOISE)) == 0) {
+        boolean placed = H.U.getInt(t + HELD) > 0 && H.U.getLong(t + MARK) >= H.U.getLong(H.INITIALIZATIONS);
+        if (placed && (p & 7) != 0 && (H.FLAGS & (FORCING | KEEP_REPEATS | WITH_NOISE)) == 0) {
             frames(t);
             append(t, kind, site, p, a, b);
         } else {
@@ -1319,6 +1322,12 @@ public final class Ravel {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         sync(t, INITIALIZED, 0, type);
+        // Before anybody can use the class: see recordPlain.
+        long number = H.U.getLong(t + MARK);
+        long last = H.U.getLongVolatile(null, H.INITIALIZATIONS);
+        while (last < number && !H.U.compareAndSetLong(null, H.INITIALIZATIONS, last, number)) {
+            last = H.U.getLongVolatile(null, H.INITIALIZATIONS);
+        }
         pop(t, method);
     }
 
