@@ -69,6 +69,7 @@ pub mod early;
 pub mod flow;
 pub mod graph;
 pub mod guarded;
+pub mod hush;
 pub mod locks;
 pub mod lowering;
 pub mod objects;
