@@ -439,6 +439,32 @@ fn fields_that_reflection_may_write_have_no_owner() {
     );
 }
 
+const MAKES: &str = "
+import java.util.*;
+class Makes {
+    static class Helper {
+        private final List<String> kept = new LinkedList<>();
+        void add(String name) { kept.add(name); }
+    }
+    static class Worker extends Thread {
+        public void run() { Helper helper = new Helper(); helper.add(\"x\"); }
+    }
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) { Worker worker = new Worker(); worker.start(); }
+    }
+}
+";
+
+#[test]
+fn what_a_thread_makes_may_make_more_and_it_is_all_its_own() {
+    let plan = plan("Makes.java", MAKES);
+    assert!(
+        plan.plain.iter().any(|known| known == "java.util.LinkedList"),
+        "{:?}",
+        plan.plain
+    );
+}
+
 const GIVEN: &str = "
 import java.lang.annotation.*;
 class Given {

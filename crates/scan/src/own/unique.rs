@@ -112,7 +112,7 @@ impl Unique {
     }
 }
 
-/// The objects that methods of unique tasks alone make and do not give to other tasks.
+/// The objects that methods of unique tasks alone make, or of what they make, and that are not given to other tasks.
 fn own(world: &World, points: &Points<'_>, tasks: &Bits) -> Bits {
     let mut own = Bits::default();
     let mut passed = Bits::default();
@@ -129,17 +129,27 @@ fn own(world: &World, points: &Points<'_>, tasks: &Bits) -> Bits {
             }
         }
     }
-    for (at, object) in points.objects().all().iter().enumerate() {
-        let Some((maker, _)) = object.site else { continue };
-        if world.method(maker).access & access::STATIC != 0 || tasks.contains(at as u32) {
-            continue;
+    // What they make makes more.
+    loop {
+        let mut more = false;
+        for (at, object) in points.objects().all().iter().enumerate() {
+            let (at, Some((maker, _))) = (at as u32, object.site) else {
+                continue;
+            };
+            let known = tasks.contains(at) || own.contains(at) || passed.contains(at);
+            if known || world.method(maker).access & access::STATIC != 0 {
+                continue;
+            }
+            let makers = points.of(maker, FIRST);
+            if !makers.is_empty() && makers.iter().all(|maker| tasks.contains(maker) || own.contains(maker)) {
+                own.insert(at);
+                more = true;
+            }
         }
-        let makers = points.of(maker, FIRST);
-        if !makers.is_empty() && makers.iter().all(|maker| tasks.contains(maker)) {
-            own.insert(at as u32);
+        if !more {
+            return own;
         }
     }
-    own.without(&passed)
 }
 
 impl Search<'_> {
