@@ -272,9 +272,9 @@ fn what_went_wrong_beside_others_is_tried_again_alone() {
         let found = findings(&directory.path().join("t.json"));
         for variable in ["AtomicInteger", "AtomicLong"] {
             let named = |finding: &&Value| finding["variables"].to_string().contains(variable);
-            let finding = found
-                .iter()
-                .find(|finding| named(finding) && finding["evidence"] == "harmful");
+            // Beside the other it never happens. Whether the lost count shows at the end depends on the rest of the run.
+            let happened = |finding: &&Value| finding["evidence"] == "harmful" || finding["evidence"] == "confirmed";
+            let finding = found.iter().filter(named).find(happened);
             assert!(finding.is_some(), "JDK {}: {variable}: {found:#?}", jdk.release);
         }
     }
