@@ -36,11 +36,10 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
-    let reader = Reader::open(&args.trace, ReadOptions::default())
-        .with_context(|| format!("cannot read {}", args.trace.display()))?;
+    let reader = Reader::open(&args.trace, ReadOptions::default())?;
     refuse_for_races(reader.header(), &args.trace.display().to_string())?;
     if let Some(file) = &args.schedule {
-        return by_hand(&args, file);
+        return by_hand(&args, reader, file);
     }
     let config = args.report.load_config()?;
     let mut job = Job::new(&args.report, &config, args.budget.budget());
@@ -72,11 +71,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// Forces a schedule that somebody has written or edited; 1 if the program did not end well under it.
-fn by_hand(args: &Args, file: &Path) -> Result<ExitCode> {
+fn by_hand(args: &Args, mut reader: Reader, file: &Path) -> Result<ExitCode> {
     interrupt::listen();
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let mut reader = Reader::open(&args.trace, ReadOptions::default())
-        .with_context(|| format!("cannot read {}", args.trace.display()))?;
     while reader.next_event()?.is_some() {}
     let names = reader.names();
     let threads = naming::thread_names(names, names.threads.len());

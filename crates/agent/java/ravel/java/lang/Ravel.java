@@ -384,8 +384,8 @@ public final class Ravel {
 
     /**
      * Whether this access says nothing new: see settle, which found so when the object's word was the same. In a recording for races: the
-     * thread has made it before, and has ordered nothing after itself since. What races with this one then races with that one, whose
-     * locks are no more.
+     * thread has made it before, and has ordered nothing after itself since. What races with this one then races with that one, which
+     * had no lock that this one has not.
      */
     @ForceInline
     private static boolean sure(long t, long w, int site) {
