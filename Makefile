@@ -4,10 +4,11 @@ CARGO ?= cargo
 export CARGO
 # Where rustup puts cargo, for shells that have not been told yet.
 export PATH := $(PATH):$(HOME)/.cargo/bin
-# How many cases each property test of `make fuzz` tries.
+# How many cases each property test of `make fuzz` tries, and how long each fuzz target runs.
 CASES ?= 20000
+FUZZ_SECONDS ?= 60
 
-.PHONY: help setup build demo test bench realworld fuzz evidence
+.PHONY: help setup build java msrv demo test bench realworld fuzz miri evidence
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
@@ -16,20 +17,30 @@ help:
 	@echo "make realworld  record H2, Derby, Lucene, Jetty and a Maven project"
 	@echo "make evidence   how far all buggy subjects get, RUNS times each"
 	@echo "make fuzz       hostile bytes and random programs, for long"
+	@echo "make miri       unit tests under Miri, which needs a nightly compiler"
+	@echo "make java       compile the Java classes of the agent, which are checked in"
+	@echo "make msrv       check that the oldest supported Rust compiles Ravel"
 	@echo "make setup      only check (and as root install) what the others need"
 
 setup:
 	@scripts/setup.sh
 
 build: setup
-	@scripts/with-jdk.sh $(CARGO) build --locked --release -p ravel
+	@$(CARGO) build --locked --release -p ravel
+
+java:
+	@scripts/compile-java.sh
+
+msrv:
+	@scripts/msrv.sh
 
 # The profile of the tests, so that nothing is built twice. It ends with 1 because it shows a bug: that is no failure here.
 demo: setup
-	@scripts/with-jdk.sh $(CARGO) build --locked -p ravel
+	@$(CARGO) build --locked -p ravel
 	@scripts/with-jdk.sh target/debug/ravel demo || [ $$? = 1 ]
 
-test: setup
+test:
+	@scripts/setup.sh --tests
 	@scripts/with-jdk.sh scripts/test.sh
 
 bench: build
@@ -47,4 +58,7 @@ evidence: setup
 	@scripts/with-jdk.sh scripts/evidence.sh $(RUNS)
 
 fuzz: setup
-	@CASES=$(CASES) scripts/with-jdk.sh scripts/fuzz.sh
+	@CASES=$(CASES) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/with-jdk.sh scripts/fuzz.sh
+
+miri: setup
+	@scripts/with-jdk.sh scripts/miri.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks for what building and testing Ravel need, installs what apt-get can when run as root, and else says how.
-# Arguments are further needs, COMMAND:PACKAGE each.
+# Arguments are further needs, COMMAND:PACKAGE each. With --tests it also tries to install what makes the tests complete (Chromium,
+# script, a second JDK); without those the tests that need them say `skipped`, and fail in CI.
 
 here=$(dirname "$0")
 missing=0
@@ -45,6 +46,43 @@ fi
 if [ -z "$jdk" ]; then
     say "no JDK 17 or later by JAVA_HOME, on the PATH or in /usr/lib/jvm. Install one:" \
         "apt-get install openjdk-17-jdk-headless, or https://adoptium.net"
+fi
+
+# Whether there is a JDK besides the oldest.
+has_second_jdk() {
+    [ "$("$here/find-jdk.sh" --releases | wc -l)" -gt 1 ]
+}
+
+# The tests can do without these: a note is enough if they cannot be had.
+complete_tests() {
+    wanted=
+    command -v script >/dev/null 2>&1 || wanted="$wanted bsdutils"
+    command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 ||
+        command -v google-chrome >/dev/null 2>&1 || wanted="$wanted chromium"
+    if has_second_jdk && [ -z "$wanted" ]; then
+        return
+    fi
+    if can_install; then
+        apt-get update -qq >&2
+        # Debian 12 has JDK 17 alone; later systems have one of these.
+        for release in 25 21; do
+            if ! has_second_jdk && apt-cache show "openjdk-$release-jdk-headless" >/dev/null 2>&1; then
+                wanted="$wanted openjdk-$release-jdk-headless"
+                break
+            fi
+        done
+        # shellcheck disable=SC2086 # a list of packages
+        [ -z "$wanted" ] || install_packages $wanted || true
+    fi
+    for program in chromium script; do
+        command -v $program >/dev/null 2>&1 || echo "setup: no $program: the tests that need it say so" >&2
+    done
+    has_second_jdk || echo "setup: one JDK only: the tests do not run on a second, newer one" >&2
+}
+
+if [ "$1" = --tests ]; then
+    shift
+    complete_tests
 fi
 
 for need in "$@"; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a command with JAVA_HOME set to a JDK that can build Ravel.
+# Runs a command with JAVA_HOME set to a JDK that Ravel can record.
 
 here=$(dirname "$0")
 JAVA_HOME=$("$here/find-jdk.sh") || {

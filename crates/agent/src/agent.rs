@@ -2,16 +2,18 @@
 
 use std::ffi::{CStr, c_char, c_uchar};
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jobject, jthread};
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jobject, jthread};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START,
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jvmtiCapabilities, jvmtiEnv, jvmtiError,
     jvmtiEventCallbacks,
 };
+use ravel_protocol::{EndedBy, JvmName, Status, Watch, line};
 use ravel_trace::ids::ThreadId;
 use ravel_trace::raw::RawKind;
 use ravel_trace::run_info::{EndReason, Footer, Header};
@@ -20,6 +22,7 @@ use crate::baton::Baton;
 use crate::chance::Chance;
 use crate::filter::Filter;
 use crate::focus::Focus;
+use crate::helper;
 use crate::instrument::{Instrumenter, Redirects, quiet};
 use crate::jvm::{self, Jvmti};
 use crate::options::Options;
@@ -48,13 +51,11 @@ pub struct Agent {
     finished: AtomicBool,
 }
 
+/// The footer's count of the milliseconds that the program ran.
+pub const ELAPSED: &str = "milliseconds";
+
 /// Begins the footer's counts of classes that the focus plan was not made for; the class follows.
 pub const UNFOCUSED: &str = "not as in the focus plan: ";
-
-/// Exit code of a forced run whose threads wait for each other in a circle.
-pub const DEADLOCK: i32 = 97;
-/// Exit code of a forced run that took too long.
-pub const HANG: i32 = 98;
 
 /// Carriers of virtual threads in a forced run.
 const CARRIERS: &CStr = c"256";
@@ -71,27 +72,12 @@ pub fn agent() -> Option<&'static Agent> {
     AGENT.get()
 }
 
-/// The helper classes, compiled when Ravel was built.
-const HELPERS: [(&CStr, &[u8]); 3] = [
-    (
-        c"java/lang/Ravel",
-        include_bytes!(concat!(env!("OUT_DIR"), "/java/lang/Ravel.class")),
-    ),
-    (
-        c"java/lang/Ravel$H",
-        include_bytes!(concat!(env!("OUT_DIR"), "/java/lang/Ravel$H.class")),
-    ),
-    (
-        c"java/lang/Ravel$Ref",
-        include_bytes!(concat!(env!("OUT_DIR"), "/java/lang/Ravel$Ref.class")),
-    ),
-];
-
 impl Agent {
     /// Starts the agent in a JVM that is being created.
-    pub fn load(jvmti: Jvmti, options: Options) -> Result<(), String> {
+    pub fn load(vm: *mut JavaVM, jvmti: Jvmti, options: Options) -> Result<(), String> {
         let signed = options.roll.as_deref().map(roll::sign).transpose()?;
-        if options.only.is_some() && options.only != signed {
+        let only = options.only.as_deref().map(str::parse::<JvmName>).transpose()?;
+        if only.is_some() && only != signed {
             // Another JVM of the same command: it runs as if Ravel were not there.
             return Ok(());
         }
@@ -100,8 +86,13 @@ impl Agent {
             // SAFETY: sets a flag of this process; no memory is involved.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         }
+        if options.goals.is_some() {
+            return crate::directed::load(vm, jvmti, &options);
+        }
         let mut header = header(jvmti, &options);
-        header.options.extend(signed.map(|signed| ("jvm".to_string(), signed)));
+        header
+            .options
+            .extend(signed.map(|signed| ("jvm".to_string(), signed.to_string())));
         let filter = Filter::new(&options);
         let focus = match &options.focus {
             Some(path) => {
@@ -125,10 +116,12 @@ impl Agent {
             clock: options.clock.is_some(),
         };
         let chance = (redirects.seed || redirects.clock).then(|| Chance::new(options.seed, options.clock));
-        let watched = match &options.watch {
-            Some(path) => Some(std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?),
-            None => None,
-        };
+        let watched: Option<Watch> = options
+            .watch
+            .as_deref()
+            .map(line::read_one)
+            .transpose()
+            .map_err(|error| error.to_string())?;
         let recorder = Arc::new(Recorder::start(
             options,
             &header,
@@ -136,7 +129,7 @@ impl Agent {
         )?);
         let mut registry = Registry::new(Arc::clone(&recorder));
         if let Some(list) = watched {
-            registry = registry.watch(&list);
+            registry = registry.watch(list);
         }
         let instrumenter = Instrumenter::new(filter, focus, registry, forcing, redirects);
         let agent = Agent {
@@ -153,19 +146,18 @@ impl Agent {
     }
 
     /// Tells a forced run of a new thread.
-    pub(crate) fn in_schedule(&self, block: *const ThreadBlock) {
+    pub(crate) fn in_schedule(&self, block: &'static ThreadBlock) {
         if let Some(baton) = &self.baton {
-            // SAFETY: blocks live for ever; the number is set once.
-            let number = unsafe { (*block).thread };
+            let number = block.thread;
             baton.add(block, number, self.recorder.thread_path(ThreadId(number)));
         }
     }
 
     /// Ends a forced run that would not end by itself.
-    pub(crate) fn end_process(&self, code: i32) -> ! {
-        self.finish(Some(code));
+    pub(crate) fn end_process(&self, why: EndedBy) -> ! {
+        self.finish(Some(why));
         // SAFETY: ends the process at once; the threads are in a state from which nothing good follows.
-        unsafe { libc::_exit(code) }
+        unsafe { libc::_exit(why.exit_code()) }
     }
 
     /// A thread that the agent knows begins to run.
@@ -174,12 +166,12 @@ impl Agent {
         if address == 0 {
             return;
         }
-        // SAFETY: the address of a block, and the thread is the one that runs.
-        let block = unsafe { &mut *(address as *mut ThreadBlock) };
-        if block.begun != 0 {
+        // SAFETY: the address of a block, which is never freed, and the thread is the one that runs.
+        let block = unsafe { &*(address as *const ThreadBlock) };
+        if block.begun.get() != 0 {
             return;
         }
-        block.begun = 1;
+        block.begun.set(1);
         let (name, daemon) = jvm::thread_info(self.jvmti, env, thread).unwrap_or_default();
         if let Some(baton) = &self.baton {
             baton.begin(block.thread, &name, virtual_thread);
@@ -202,15 +194,15 @@ impl Agent {
         if address == 0 {
             return;
         }
-        // SAFETY: the address of a block, and the thread is the one that runs.
-        let block = unsafe { &mut *(address as *mut ThreadBlock) };
-        if block.begun == 0 || block.ended != 0 {
+        // SAFETY: the address of a block, which is never freed, and the thread is the one that runs.
+        let block = unsafe { &*(address as *const ThreadBlock) };
+        if block.begun.get() == 0 || block.ended.get() != 0 {
             return;
         }
         if let Some(baton) = &self.baton {
             baton.end(block);
         }
-        let died = u64::from(block.begun > 1);
+        let died = u64::from(block.begun.get() > 1);
         self.recorder.append_numbered(block, RawKind::End, 0, died);
         self.recorder.end_thread(block);
     }
@@ -221,9 +213,9 @@ impl Agent {
         if address == 0 || exception.is_null() {
             return;
         }
-        // SAFETY: the address of a block, and the thread is the one that runs.
-        let block = unsafe { &mut *(address as *mut ThreadBlock) };
-        block.begun = 2;
+        // SAFETY: the address of a block, which is never freed, and the thread is the one that runs.
+        let block = unsafe { &*(address as *const ThreadBlock) };
+        block.begun.set(2);
         let words = jvm::describe(self.jvmti, env, exception);
         self.recorder
             .describe_thread(ThreadId(block.thread), |thread| thread.exception = words);
@@ -247,12 +239,12 @@ impl Agent {
                 .max_time
                 .is_some_and(|limit| self.recorder.elapsed() >= limit)
         {
-            self.end_process(HANG);
+            self.end_process(EndedBy::Hang);
         }
     }
 
-    /// Closes the trace and says how it went, and with which code the agent itself is about to end the JVM.
-    fn finish(&self, code: Option<i32>) {
+    /// Closes the trace and says how it went, and why the agent itself is about to end the JVM.
+    fn finish(&self, ended_by: Option<EndedBy>) {
         if self.finished.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -271,6 +263,7 @@ impl Agent {
                 ("application classes".into(), counts.application),
                 ("sites".into(), self.instrumenter.site_count() as u64),
                 ("threads".into(), self.recorder.thread_count() as u64),
+                (ELAPSED.into(), self.recorder.elapsed().as_millis() as u64),
             ]
             .into_iter()
             .chain(
@@ -283,26 +276,31 @@ impl Agent {
             ..Footer::default()
         };
         let outcome = self.recorder.finish(footer);
-        let error = outcome.error.unwrap_or_default();
-        let forced = self.baton.as_ref().map(Baton::outcome).unwrap_or_default();
-        let error = error.replace(['\n', '\t'], " ");
-        let line = format!(
-            "{}\t{}\t{error}\t{forced}\t{}\n",
-            self.recorder.path.display(),
-            outcome.bytes,
-            code.map(|code| code.to_string()).unwrap_or_default()
-        );
+        let status = Status {
+            trace: self.recorder.path.clone(),
+            bytes: outcome.bytes,
+            error: outcome.error,
+            verdict: self.baton.as_ref().map(Baton::verdict),
+            ended_by,
+        };
         match &self.recorder.options.status {
             Some(path) => {
-                let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
-                let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+                // The command line may be gone, and the folder with it: then the report has no reader.
+                let _ = line::encode(&status).map(|line| append(path, &line));
             }
-            None if !error.is_empty() => {
-                let _ = writeln!(std::io::stderr(), "ravel: {}: {error}", self.recorder.path.display());
+            None => {
+                if let Some(error) = &status.error {
+                    let _ = writeln!(std::io::stderr(), "ravel: {}: {error}", status.trace.display());
+                }
             }
-            None => {}
         }
     }
+}
+
+/// One write at the end of the file, so that two JVMs cannot come between each other's words.
+pub(crate) fn append(path: &Path, line: &str) -> std::io::Result<()> {
+    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(line.as_bytes())
 }
 
 fn header(jvmti: Jvmti, options: &Options) -> Header {
@@ -413,10 +411,10 @@ fn listen(jvmti: Jvmti) -> Result<(), String> {
     Ok(())
 }
 
-/// Before any Java code runs: the helper must be there.
+/// Before any Java code runs: the helper classes must be there.
 unsafe extern "system" fn on_vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
     let everything = agent().is_some_and(|agent| agent.recorder.options.everything);
-    for (name, bytes) in HELPERS {
+    for (name, bytes) in helper::CLASSES {
         let quiet = if everything { quiet(bytes).ok() } else { None };
         let bytes = quiet.as_deref().unwrap_or(bytes);
         // SAFETY: the JVM gave the environment; name and bytes live through the call.
@@ -448,7 +446,7 @@ unsafe extern "system" fn on_vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, thread:
     }
     let new = agent.recorder.new_thread(None, 0);
     agent.in_schedule(new);
-    jvm::set_block(env, agent, thread, new as jlong);
+    jvm::set_block(env, agent, thread, std::ptr::from_ref(new) as jlong);
     agent.thread_began(env, thread, false);
     let _ = std::thread::Builder::new().name("ravel-ticker".into()).spawn(move || {
         while !agent.finished.load(Ordering::Relaxed) {

@@ -12,19 +12,19 @@
 //! known to be lost at once.
 
 mod locks;
-mod turns;
 mod watch;
 
+use std::mem::offset_of;
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ravel_protocol::{Cause, Leave, Schedule, Segment, Slip, Verdict, WantedLock, line};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::locks::Locks;
-use self::turns::{Leave, Turn, parse};
 use crate::idle::Idle;
-use crate::thread_block::{FRAME, ThreadBlock};
+use crate::thread_block::{FRAME, Frame, ThreadBlock};
 
 /// Turns that may be lost before the schedule is given up.
 const MOST_LOST: usize = 16;
@@ -39,15 +39,17 @@ struct View {
 // SAFETY: blocks live for ever, and only whole words of them are read.
 unsafe impl Send for View {}
 
-struct State {
-    turns: Vec<Turn>,
+struct BatonState {
+    schedule: Schedule,
     current: usize,
     /// The first turn that was lost, and why.
-    slip: Option<String>,
+    slip: Option<Slip>,
     /// How many were, and what it took to know.
     lost: (usize, Duration),
-    deadlock: Option<String>,
-    hung: Option<String>,
+    /// The threads of the circle that closed.
+    deadlock: Option<Vec<String>>,
+    /// All threads, once none can move.
+    hung: Option<Vec<String>>,
     threads: FxHashMap<String, View>,
     paths: FxHashMap<u32, String>,
     names: FxHashMap<u32, String>,
@@ -69,22 +71,22 @@ struct State {
 /// Who may go.
 pub struct Baton {
     named: FxHashSet<String>,
-    state: Mutex<State>,
+    state: Mutex<BatonState>,
     changed: Condvar,
 }
 
 impl Baton {
-    /// Reads a schedule: a line a turn, `thread position`; empty lines and lines that begin with `#` do not count.
+    /// Reads the schedule that the command line wrote.
     pub fn read(path: &Path) -> Result<Baton, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let turns = parse(&text).map_err(|error| format!("{}:{error}", path.display()))?;
-        Ok(Baton::new(turns))
+        let schedule: Schedule = line::read_one(path).map_err(|error| error.to_string())?;
+        Ok(Baton::new(schedule))
     }
 
-    fn new(turns: Vec<Turn>) -> Baton {
-        let named = turns.iter().map(|turn| turn.thread.clone()).collect();
-        let state = State {
-            turns,
+    fn new(schedule: Schedule) -> Baton {
+        let turns = schedule.segments.iter();
+        let named = turns.map(|turn| schedule.thread(turn).path.clone()).collect();
+        let state = BatonState {
+            schedule,
             current: 0,
             slip: None,
             lost: (0, Duration::ZERO),
@@ -109,7 +111,7 @@ impl Baton {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BatonState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -128,36 +130,36 @@ impl Baton {
     }
 
     /// Before a point that the thread's turn does not cover: waits for its next turn.
-    pub fn pass(&self, block: &mut ThreadBlock) {
+    pub fn pass(&self, block: &ThreadBlock) {
         let mut state = self.lock();
         let Some(path) = state.paths.get(&block.thread).cloned() else {
-            block.gate = u32::MAX;
+            block.set_gate(u32::MAX);
             return;
         };
         loop {
             if state.is_over() || !self.named.contains(&path) && !state.must_start(&path) {
-                block.gate = if state.is_over() {
+                block.set_gate(if state.is_over() {
                     u32::MAX
                 } else {
                     self.free_gate(&path)
-                };
+                });
                 break;
             }
-            let turn = &state.turns[state.current];
-            if turn.thread == path {
-                if block.position < turn.limit {
-                    block.gate = turn.limit;
+            if state.is_turn_of(&path) {
+                let turn = state.schedule.segments[state.current];
+                if block.position() < turn.until {
+                    block.set_gate(turn.until);
                     break;
                 }
                 if turn.leave.is_some_and(|leave| state.is_inside(block, leave)) {
-                    block.gate = block.position + 1;
+                    block.set_gate(block.position() + 1);
                     break;
                 }
                 self.next(&mut state);
                 continue;
             }
             if state.must_start(&path) {
-                block.gate = block.position + 1;
+                block.set_gate(block.position() + 1);
                 break;
             }
             state.parked.insert(block.thread);
@@ -177,43 +179,40 @@ impl Baton {
         let Some(path) = state.paths.get(&block.thread).cloned() else {
             return;
         };
-        while !state.is_over() && state.turns[state.current].thread == path && state.has_done(block) {
+        while state.is_turn_of(&path) && state.has_done(block) {
             self.next(&mut state);
         }
     }
 
-    fn next(&self, state: &mut State) {
+    fn next(&self, state: &mut BatonState) {
         state.current += 1;
         state.since = Instant::now();
         // A thread that came as far as its turn covers and ended has left whatever it was in.
-        while let Some(turn) = state.turns.get(state.current)
-            && let Some(reached) = state.ended.get(&turn.thread)
+        while let Some((thread, until)) = state.turn().map(|(thread, turn)| (thread, turn.until))
+            && let Some(&reached) = state.ended.get(thread)
         {
-            if *reached < turn.limit {
-                let reason = format!(
-                    "thread {} ended at point {reached}, before point {}",
-                    turn.thread, turn.limit
-                );
-                state.note(reason);
+            if reached < until {
+                state.note(reached, Cause::ThreadEnded);
             }
             state.current += 1;
         }
         self.changed.notify_all();
     }
 
-    /// Takes the turn away from the thread that has it. A run that has lost many is not the one that was planned, and goes on
+    /// Takes the turn away from the thread that has it and came as far as this position. A run that has lost many is not the one that was planned, and goes on
     /// freely: to wait out the rest, turn by turn, would tell nothing more.
-    fn skip(&self, state: &mut State, reason: String) {
-        state.note(reason);
+    fn skip(&self, state: &mut BatonState, at: u32, cause: Cause) {
+        state.note(at, cause);
         state.lost = (state.lost.0 + 1, state.lost.1 + state.since.elapsed());
-        let thread = &state.turns[state.current].thread;
-        if let Some(view) = state.threads.get(thread) {
+        if let Some((thread, _)) = state.turn()
+            && let Some(view) = state.threads.get(thread)
+        {
             // SAFETY: blocks live for ever. The thread looks at the word before its next point, and writes it only with the
             // state locked, as it is here.
-            unsafe { std::ptr::write_volatile(&raw mut (*view.block.cast_mut()).gate, 0) };
+            unsafe { &*view.block }.set_gate(0);
         }
         if state.lost.0 >= MOST_LOST || state.lost.1 >= LONGEST_LOST {
-            state.current = state.turns.len() - 1;
+            state.current = state.schedule.segments.len().saturating_sub(1);
         }
         self.next(state);
     }
@@ -226,11 +225,9 @@ impl Baton {
         let Some(path) = state.paths.get(&block.thread).cloned() else {
             return;
         };
-        state.ended.insert(path.clone(), block.position);
-        if !state.is_over() && state.turns[state.current].thread == path {
-            let limit = state.turns[state.current].limit;
-            let reason = format!("thread {path} ended at point {}, before point {limit}", block.position);
-            self.skip(&mut state, reason);
+        state.ended.insert(path.clone(), block.position());
+        if state.is_turn_of(&path) {
+            self.skip(&mut state, block.position(), Cause::ThreadEnded);
         }
     }
 
@@ -240,8 +237,8 @@ impl Baton {
         let Some(circle) = state.locks.wants(block.thread, lock) else {
             return false;
         };
-        let words: Vec<String> = circle.iter().map(|thread| state.name(*thread)).collect();
-        state.deadlock = Some(words.join(", "));
+        let names = circle.iter().map(|thread| state.name(*thread)).collect();
+        state.deadlock = Some(names);
         true
     }
 
@@ -254,17 +251,12 @@ impl Baton {
         ) else {
             return;
         };
-        while !state.is_over() && state.turns[state.current].thread == path {
-            let limit = state.turns[state.current].limit;
+        while state.is_turn_of(&path) {
             if state.has_done(block) {
                 self.next(&mut state);
             } else if state.parked.contains(&holder) {
-                let name = state.paths.get(&holder).cloned().unwrap_or_default();
-                let reason = format!(
-                    "thread {path} wanted a lock of thread {name} at point {}, before point {limit}",
-                    block.position
-                );
-                self.skip(&mut state, reason);
+                let wanted = state.wanted_lock(lock, holder);
+                self.skip(&mut state, block.position(), Cause::WantedLock(wanted));
             } else {
                 return;
             }
@@ -281,28 +273,19 @@ impl Baton {
         self.lock().locks.gives(block.thread, lock, all);
     }
 
-    /// How it went, for the command line: `complete`, `hang …`, `deadlock …`, each perhaps with ` | ` and the first turn that was
-    /// lost, or `failed …`.
-    pub fn outcome(&self) -> String {
+    /// How far the run has followed the schedule, for the command line.
+    pub fn verdict(&self) -> Verdict {
         let state = self.lock();
-        if !state.is_over() && state.deadlock.is_none() {
-            let turn = &state.turns[state.current];
-            let reason = state.slip.clone().unwrap_or_else(|| {
-                format!(
-                    "the program ended before thread {} reached point {}",
-                    turn.thread, turn.limit
-                )
-            });
-            return format!("failed {reason}");
+        let slip = state.slip.clone();
+        if let Some(threads) = state.deadlock.clone() {
+            return Verdict::Deadlock { threads, slip };
         }
-        let verdict = match (&state.deadlock, &state.hung) {
-            (Some(threads), _) => format!("deadlock {threads}"),
-            (None, Some(threads)) => format!("hang {threads}"),
-            (None, None) => "complete".to_string(),
-        };
-        match &state.slip {
-            Some(slip) => format!("{verdict} | {slip}"),
-            None => verdict,
+        if let Some(slip) = slip.clone().or_else(|| state.unreached()).filter(|_| !state.is_over()) {
+            return Verdict::Failed { slip };
+        }
+        match state.hung.clone() {
+            Some(threads) => Verdict::Hang { threads, slip },
+            None => Verdict::Complete { slip },
         }
     }
 
@@ -319,9 +302,19 @@ impl Baton {
     }
 }
 
-impl State {
+impl BatonState {
     fn is_over(&self) -> bool {
-        self.current >= self.turns.len()
+        self.current >= self.schedule.segments.len()
+    }
+
+    /// The turn that is on, and the path of its thread; none after the last one.
+    fn turn(&self) -> Option<(&str, Segment)> {
+        let turn = self.schedule.segments.get(self.current)?;
+        Some((&self.schedule.thread(turn).path, *turn))
+    }
+
+    fn is_turn_of(&self, path: &str) -> bool {
+        self.turn().is_some_and(|(thread, _)| thread == path)
     }
 
     /// What the program calls a thread.
@@ -330,19 +323,50 @@ impl State {
         known.unwrap_or_else(|| format!("thread {number}"))
     }
 
-    fn note(&mut self, reason: String) {
-        self.slip.get_or_insert(reason);
+    /// The turn that is on is lost, with its thread at this position; the first that is lost is kept.
+    fn note(&mut self, at: u32, cause: Cause) {
+        if self.slip.is_none() {
+            self.slip = self.slipped(at, cause);
+        }
+    }
+
+    fn slipped(&self, at: u32, cause: Cause) -> Option<Slip> {
+        let (thread, turn) = self.turn()?;
+        Some(Slip {
+            turn: self.current,
+            thread: thread.to_string(),
+            at,
+            until: turn.until,
+            cause,
+        })
+    }
+
+    /// The turn that is on, if the program ends now.
+    fn unreached(&self) -> Option<Slip> {
+        let (thread, _) = self.turn()?;
+        // SAFETY: blocks live for ever; a stale position is one that the thread had.
+        let position = |view: &View| unsafe { &*view.block }.position();
+        let at = self.threads.get(thread).map_or(0, position);
+        self.slipped(at, Cause::ProgramEnded)
+    }
+
+    /// A lock that a thread wants, and who holds it.
+    fn wanted_lock(&self, lock: u64, holder: u32) -> WantedLock {
+        WantedLock {
+            lock,
+            holder: self.paths.get(&holder).cloned().unwrap_or_default(),
+        }
     }
 
     /// Whether the thread whose turn it is is not there yet, and this one is the nearest of those it comes from.
     fn must_start(&self, path: &str) -> bool {
-        let Some(turn) = self.turns.get(self.current) else {
+        let Some((thread, _)) = self.turn() else {
             return false;
         };
-        if self.threads.contains_key(&turn.thread) {
+        if self.threads.contains_key(thread) {
             return false;
         }
-        let mut ancestor = turn.thread.as_str();
+        let mut ancestor = thread;
         while let Some((above, _)) = ancestor.rsplit_once('/') {
             if self.threads.contains_key(above) {
                 return above == path;
@@ -354,29 +378,30 @@ impl State {
 
     /// Whether the thread that calls, whose turn it is, has done all that the turn covers.
     fn has_done(&self, block: &ThreadBlock) -> bool {
-        let turn = &self.turns[self.current];
-        block.position >= turn.limit && !turn.leave.is_some_and(|leave| self.is_inside(block, leave))
+        let inside = |turn: &Segment| turn.leave.is_some_and(|leave| self.is_inside(block, leave));
+        self.turn()
+            .is_none_or(|(_, turn)| block.position() >= turn.until && !inside(&turn))
     }
 
     /// Whether a thread is inside as somebody else sees it: another method may be at the depth of the one that was left, for until it passes a
     /// point.
     fn seems_inside(&self, number: u32, frames: u64, leave: Leave) -> bool {
         match leave {
-            Leave::Frame(depth, _) => depth > 0 && frames >= u64::from(depth),
+            Leave::Frame { depth, .. } => depth > 0 && frames >= u64::from(depth),
             Leave::Lock(count) => self.locks.count(number) >= count as usize,
         }
     }
 
     fn is_inside(&self, block: &ThreadBlock, leave: Leave) -> bool {
         match leave {
-            Leave::Frame(depth, entered) => {
-                let frames = (block.top - block.bottom) / FRAME as u64;
+            Leave::Frame { depth, entered } => {
+                let (bottom, frames) = block.frames();
                 if depth == 0 || frames < u64::from(depth) {
                     return false;
                 }
-                let frame = block.bottom + u64::from(depth - 1) * FRAME as u64;
-                // SAFETY: the frame lies below the top of the stack of the thread that calls; the position is its third word.
-                let position = unsafe { ((frame + 8) as *const u32).read() };
+                let frame = bottom + u64::from(depth - 1) * FRAME as u64;
+                // SAFETY: the frame lies below the top of the stack of the thread that calls.
+                let position = unsafe { ((frame + offset_of!(Frame, position) as u64) as *const u32).read() };
                 position <= entered
             }
             Leave::Lock(count) => self.locks.count(block.thread) >= count as usize,
@@ -386,111 +411,154 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use ravel_protocol::ThreadName;
+
     use super::*;
 
     pub(super) fn block(thread: u32, position: u32) -> Box<ThreadBlock> {
         // SAFETY: all fields are integers, for which zero is a value.
         let mut block: Box<ThreadBlock> = Box::new(unsafe { std::mem::zeroed() });
-        (block.thread, block.position) = (thread, position);
+        block.thread = thread;
+        *block.position.get_mut() = position;
         block
     }
 
+    fn gate(block: &ThreadBlock) -> u32 {
+        block.gate.load(Relaxed)
+    }
+
+    /// A schedule of turns: a thread's path, the position up to which it runs, and what it then leaves.
+    pub(super) fn schedule(turns: &[(&str, u32, Option<Leave>)]) -> Schedule {
+        let mut schedule = Schedule::default();
+        for &(path, until, leave) in turns {
+            let known = schedule.threads.iter().position(|thread| thread.path == path);
+            let thread = known.unwrap_or(schedule.threads.len());
+            if known.is_none() {
+                let (path, name) = (path.to_string(), path.to_string());
+                schedule.threads.push(ThreadName { path, name });
+            }
+            schedule.segments.push(Segment { thread, until, leave });
+        }
+        schedule
+    }
+
+    /// The verdict of a run in which all turns were given and one was lost.
+    pub(super) fn lost(turn: usize, thread: &str, at: u32, until: u32, cause: Cause) -> Verdict {
+        let thread = thread.to_string();
+        Verdict::Complete {
+            slip: Some(Slip {
+                turn,
+                thread,
+                at,
+                until,
+                cause,
+            }),
+        }
+    }
+
+    const COMPLETE: Verdict = Verdict::Complete { slip: None };
+
     #[test]
     fn the_thread_whose_turn_it_is_passes_and_hands_over() {
-        let baton = Baton::new(parse("main 2\nmain/0 1\nmain 3\n").expect("a schedule"));
-        let (mut main, mut child, mut other) = (block(0, 0), block(1, 0), block(2, 0));
+        let baton = Baton::new(schedule(&[("main", 2, None), ("main/0", 1, None), ("main", 3, None)]));
+        let (main, child, other) = (block(0, 0), block(1, 0), block(2, 0));
         baton.add(&raw const *main, 0, "main".into());
         baton.add(&raw const *child, 1, "main/0".into());
         baton.add(&raw const *other, 2, "main/1".into());
-        baton.pass(&mut main);
-        assert_eq!(main.gate, 2);
-        baton.pass(&mut other);
-        assert_eq!(other.gate, u32::MAX);
-        main.position = 2;
+        baton.pass(&main);
+        assert_eq!(gate(&main), 2);
+        baton.pass(&other);
+        assert_eq!(gate(&other), u32::MAX);
+        main.position.store(2, Relaxed);
         baton.hand_over(&main);
-        baton.pass(&mut child);
-        assert_eq!(child.gate, 1);
-        child.position = 1;
+        baton.pass(&child);
+        assert_eq!(gate(&child), 1);
+        child.position.store(1, Relaxed);
         baton.end(&child);
-        baton.pass(&mut main);
-        assert_eq!(main.gate, 3);
-        main.position = 3;
-        baton.pass(&mut main);
-        assert_eq!((main.gate, baton.outcome()), (u32::MAX, "complete".into()));
+        baton.pass(&main);
+        assert_eq!(gate(&main), 3);
+        main.position.store(3, Relaxed);
+        baton.pass(&main);
+        assert_eq!((gate(&main), baton.verdict()), (u32::MAX, COMPLETE));
     }
 
     #[test]
     fn a_thread_that_ends_early_fails_the_schedule() {
-        let baton = Baton::new(parse("main 5\n").expect("a schedule"));
+        let baton = Baton::new(schedule(&[("main", 5, None)]));
         let main = block(0, 2);
         baton.add(&raw const *main, 0, "main".into());
         baton.end(&main);
-        assert_eq!(
-            baton.outcome(),
-            "complete | thread main ended at point 2, before point 5"
-        );
+        assert_eq!(baton.verdict(), lost(0, "main", 2, 5, Cause::ThreadEnded));
     }
 
     #[test]
     fn a_thread_that_has_done_its_part_may_have_ended_before_its_last_turn() {
-        let baton = Baton::new(parse("main/0 1\nmain 2\nmain/0 1 frame 1 entered 0\nmain/0 2\n").expect("a schedule"));
-        let (mut main, child) = (block(0, 0), block(1, 1));
+        let baton = Baton::new(schedule(&[
+            ("main/0", 1, None),
+            ("main", 2, None),
+            ("main/0", 1, Some(Leave::Frame { depth: 1, entered: 0 })),
+            ("main/0", 2, None),
+        ]));
+        let (main, child) = (block(0, 0), block(1, 1));
         baton.add(&raw const *main, 0, "main".into());
         baton.add(&raw const *child, 1, "main/0".into());
         baton.end(&child);
-        main.position = 2;
+        main.position.store(2, Relaxed);
         assert_eq!(baton.lock().current, 1);
         baton.hand_over(&main);
-        assert_eq!(
-            baton.outcome(),
-            "complete | thread main/0 ended at point 1, before point 2"
-        );
+        assert_eq!(baton.verdict(), lost(3, "main/0", 1, 2, Cause::ThreadEnded));
     }
 
     #[test]
     fn a_turn_lasts_until_the_thread_is_out_of_a_method_or_a_lock() {
-        let baton = Baton::new(parse("main 2 frame 2 entered 1\nmain 5 lock 1\n").expect("a schedule"));
-        let mut main = block(0, 2);
+        let baton = Baton::new(schedule(&[
+            ("main", 2, Some(Leave::Frame { depth: 2, entered: 1 })),
+            ("main", 5, Some(Leave::Lock(1))),
+        ]));
+        let main = block(0, 2);
         baton.add(&raw const *main, 0, "main".into());
         // Two frames, the second entered at position 1.
         let mut stack = [0u32; 2 * FRAME / 4];
         stack[FRAME / 4 + 2] = 1;
-        main.bottom = stack.as_ptr() as u64;
-        main.top = main.bottom + 2 * FRAME as u64;
-        baton.pass(&mut main);
-        assert_eq!(main.gate, 3);
+        let bottom = stack.as_ptr() as u64;
+        main.bottom.store(bottom, Relaxed);
+        main.top.store(bottom + 2 * FRAME as u64, Relaxed);
+        baton.pass(&main);
+        assert_eq!(gate(&main), 3);
         // Another method at the same depth.
         std::hint::black_box(&mut stack)[FRAME / 4 + 2] = 3;
-        main.position = 3;
-        baton.pass(&mut main);
-        assert_eq!(main.gate, 5);
+        main.position.store(3, Relaxed);
+        baton.pass(&main);
+        assert_eq!(gate(&main), 5);
         baton.got(&main, 7);
-        main.position = 6;
-        baton.pass(&mut main);
-        assert_eq!(main.gate, 7);
+        main.position.store(6, Relaxed);
+        baton.pass(&main);
+        assert_eq!(gate(&main), 7);
         baton.gives(&main, 7, false);
-        main.position = 7;
-        baton.pass(&mut main);
-        assert_eq!((main.gate, baton.outcome()), (u32::MAX, "complete".into()));
+        main.position.store(7, Relaxed);
+        baton.pass(&main);
+        assert_eq!((gate(&main), baton.verdict()), (u32::MAX, COMPLETE));
     }
 
     #[test]
     fn whoever_starts_the_thread_whose_turn_it_is_goes_on() {
-        let baton = Baton::new(parse("main/0 1\n").expect("a schedule"));
-        let (mut main, mut child) = (block(0, 4), block(1, 0));
+        let baton = Baton::new(schedule(&[("main/0", 1, None)]));
+        let (main, child) = (block(0, 4), block(1, 0));
         baton.add(&raw const *main, 0, "main".into());
-        baton.pass(&mut main);
-        assert_eq!(main.gate, 5);
+        baton.pass(&main);
+        assert_eq!(gate(&main), 5);
         baton.add(&raw const *child, 1, "main/0".into());
-        baton.pass(&mut main);
-        assert_eq!(main.gate, 0);
-        baton.pass(&mut child);
-        assert_eq!(child.gate, 1);
+        baton.pass(&main);
+        assert_eq!(gate(&main), 0);
+        baton.pass(&child);
+        assert_eq!(gate(&child), 1);
     }
 
     #[test]
     fn a_turn_that_waits_for_a_parked_threads_lock_is_lost() {
-        let baton = Baton::new(parse("main 9\nmain/0 3\n").expect("a schedule"));
+        let baton = Baton::new(schedule(&[("main", 9, None), ("main/0", 3, None)]));
         let (main, child) = (block(0, 2), block(1, 1));
         baton.add(&raw const *main, 0, "main".into());
         baton.add(&raw const *child, 1, "main/0".into());
@@ -500,34 +568,71 @@ mod tests {
         baton.lock().parked.insert(1);
         baton.before_lock(&main, 5);
         assert_eq!(baton.lock().current, 1);
+        // The second turn is still to come when the program ends: the first one that was lost is the reason.
+        let holder = "main/0".to_string();
+        let lost = lost(0, "main", 2, 9, Cause::WantedLock(WantedLock { lock: 5, holder }));
+        assert_eq!(Some(baton.verdict()), failed(lost));
+    }
+
+    fn failed(lost: Verdict) -> Option<Verdict> {
+        let slip = lost.slip().cloned()?;
+        Some(Verdict::Failed { slip })
+    }
+
+    #[test]
+    fn a_program_that_ends_before_its_turns_fails_the_schedule() {
+        let baton = Baton::new(schedule(&[("main", 5, None)]));
+        assert_eq!(
+            Some(baton.verdict()),
+            failed(lost(0, "main", 0, 5, Cause::ProgramEnded))
+        );
+        let main = block(0, 2);
+        baton.add(&raw const *main, 0, "main".into());
+        assert_eq!(
+            Some(baton.verdict()),
+            failed(lost(0, "main", 2, 5, Cause::ProgramEnded))
+        );
+    }
+
+    #[test]
+    fn a_schedule_that_cannot_be_read_is_named_with_its_line() {
+        let file = std::env::temp_dir().join(format!("ravel-turns-{}", std::process::id()));
+        std::fs::write(&file, "main 3\n").expect("written");
+        let error = Baton::read(&file).err().expect("no schedule");
+        assert!(error.starts_with(&format!("{}:1: ", file.display())), "{error}");
+        let sent = schedule(&[("main", 3, Some(Leave::Lock(1)))]);
+        std::fs::write(&file, line::encode(&sent).expect("a line")).expect("written");
+        assert_eq!(Baton::read(&file).expect("a schedule").lock().schedule, sent);
+        std::fs::remove_file(&file).expect("removed");
     }
 
     #[test]
     fn a_schedule_that_loses_many_turns_is_given_up() {
-        let turns: String = (1..100)
-            .map(|limit| format!("main {limit}\nmain/0 {limit}\n"))
+        let turns: Vec<_> = (1..100)
+            .flat_map(|until| [("main", until, None), ("main/0", until, None)])
             .collect();
-        let baton = Baton::new(parse(&turns).expect("a schedule"));
+        let baton = Baton::new(schedule(&turns));
         let (main, child) = (block(0, 0), block(1, 0));
         baton.add(&raw const *main, 0, "main".into());
         baton.add(&raw const *child, 1, "main/0".into());
         for number in 0..MOST_LOST {
             assert_eq!(baton.lock().current, number);
             let mut state = baton.lock();
-            baton.skip(&mut state, format!("turn {number}"));
+            baton.skip(&mut state, 0, Cause::Slept);
         }
-        assert_eq!(baton.outcome(), "complete | turn 0");
+        assert_eq!(baton.verdict(), lost(0, "main", 0, 1, Cause::Slept));
     }
 
     #[test]
     fn a_closed_circle_of_locks_is_told_by_name() {
-        let baton = Baton::new(Vec::new());
+        let baton = Baton::new(Schedule::default());
         let (a, b) = (block(0, 0), block(1, 0));
         baton.begin(0, "one", true);
         baton.got(&a, 10);
         baton.got(&b, 20);
         assert!(!baton.wants(&a, 20));
         assert!(baton.wants(&b, 10));
-        assert_eq!(baton.outcome(), "deadlock thread 1, one");
+        let threads = vec!["thread 1".to_string(), "one".to_string()];
+        assert_eq!(baton.verdict(), Verdict::Deadlock { threads, slip: None });
     }
 }

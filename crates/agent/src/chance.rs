@@ -11,7 +11,15 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-/// Kinds of random numbers, as `Ravel.java` has them.
+/// A seed of a generator that the program makes.
+pub const SEED: usize = 0;
+/// A number of the generator that all threads share.
+pub const SHARED: usize = 1;
+/// The seed of a thread's own generator.
+pub const LOCAL: usize = 2;
+/// The seed of a generator that can be split.
+pub const SPLITTABLE: usize = 3;
+/// Kinds of random numbers: those above.
 const KINDS: usize = 4;
 
 /// How far time moves with every look at it.

@@ -1,7 +1,7 @@
 //! Which classes are treated how, by name alone: a place that reads a field must know whether the field's class carries
 //! Ravel's word before that class is loaded.
 
-use ravel_classfile::platform;
+use ravel_trace::origin::{self, Origin};
 
 use crate::options::Options;
 
@@ -17,45 +17,6 @@ pub enum Treatment {
     /// Left as it is, for this reason.
     Skip(&'static str),
 }
-
-/// What usually surrounds the program under test: build tools, test runners, language runtimes, mocking, logging.
-const FRAMEWORKS: &[&str] = &[
-    "org/apache/maven/",
-    "org/codehaus/plexus/",
-    "org/codehaus/classworlds/",
-    "org/codehaus/groovy/",
-    "org/eclipse/aether/",
-    "org/eclipse/sisu/",
-    "com/google/inject/",
-    "com/google/common/",
-    "org/gradle/",
-    "worker/org/gradle/",
-    "org/junit/",
-    "junit/",
-    "org/opentest4j/",
-    "org/apiguardian/",
-    "org/testng/",
-    "org/hamcrest/",
-    "org/assertj/",
-    "org/mockito/",
-    "net/bytebuddy/",
-    "org/objenesis/",
-    "org/slf4j/",
-    "ch/qos/logback/",
-    "org/apache/logging/",
-    "org/apache/log4j/",
-    "org/apache/commons/logging/",
-    "org/fusesource/jansi/",
-    "org/jline/",
-    "kotlin/",
-    "kotlinx/coroutines/",
-    "scala/",
-    "groovy/",
-    "groovyjarjar",
-    "com/intellij/rt/",
-    "org/eclipse/jdt/internal/junit",
-    "aj/org/",
-];
 
 /// What programs use by the million: a word tells the atomics that one thread has alone, and numbers locks fast.
 fn is_frequent(name: &str) -> bool {
@@ -108,9 +69,9 @@ impl Filter {
                 _ => Treatment::Application,
             };
         }
-        let starts = |list: &[&str]| list.iter().any(|prefix| name.starts_with(prefix));
         let named = |list: &[String]| list.iter().any(|prefix| name.starts_with(prefix.as_str()));
-        if platform::is_platform(name.as_bytes()) {
+        let origin = Origin::of(name);
+        if origin == Origin::Platform {
             return match name {
                 _ if name.starts_with("java/lang/Ravel") => Treatment::Skip("Ravel itself"),
                 _ if is_collection(name) => Treatment::Collection,
@@ -127,10 +88,10 @@ impl Filter {
                 Treatment::Skip("not included")
             };
         }
-        if !self.keep_frameworks && starts(FRAMEWORKS) {
-            return Treatment::Skip("framework");
+        match origin {
+            Origin::Framework if !self.keep_frameworks => Treatment::Skip("framework"),
+            Origin::Framework | Origin::Application | Origin::Platform => Treatment::Application,
         }
-        Treatment::Application
     }
 
     /// Whether instances of the class carry Ravel's word.
@@ -150,9 +111,7 @@ impl Filter {
 
 /// The collections that are looked into, the wrappers that synchronise them, and formats, which are no more fit to be shared.
 fn is_collection(name: &str) -> bool {
-    platform::is_collection(name.as_bytes())
-        || platform::is_format(name.as_bytes())
-        || name.starts_with("java/util/Collections$Synchronized")
+    origin::is_collection(name) || origin::is_format(name) || name.starts_with("java/util/Collections$Synchronized")
 }
 
 #[cfg(test)]
@@ -179,7 +138,10 @@ mod tests {
         );
         assert_eq!(treatment(&plain, "java/util/ArrayLister"), Treatment::Library);
         assert_eq!(treatment(&plain, "org/junit/Test"), Treatment::Skip("framework"));
-        assert_eq!(treatment(&plain, "java/lang/Ravel$H"), Treatment::Skip("Ravel itself"));
+        assert_eq!(
+            treatment(&plain, "java/lang/RavelObjects$Ref"),
+            Treatment::Skip("Ravel itself")
+        );
     }
 
     #[test]

@@ -32,8 +32,17 @@ pub struct Idle {
 impl Idle {
     /// The thread that calls.
     pub fn own() -> Idle {
+        Idle::of_task(Idle::own_task())
+    }
+
+    /// The kernel's number of the thread that calls.
+    pub fn own_task() -> i32 {
         // SAFETY: asks for a number; no memory is involved.
-        let task = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+        unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+    }
+
+    /// A thread of this process by the kernel's number.
+    pub fn of_task(task: i32) -> Idle {
         Idle {
             task,
             ran: 0,

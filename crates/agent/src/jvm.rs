@@ -147,7 +147,56 @@ pub fn string(env: *mut JNIEnv, text: &str) -> jobject {
     unsafe { ((**env).NewStringUTF)(env, text.as_ptr()) }
 }
 
-/// Has the helper link itself, while nothing is recorded yet.
+/// Whether a class itself declares a field of this name.
+pub fn declares_field(jvmti: Jvmti, class: jclass, name: &str) -> bool {
+    let functions = jvmti.functions();
+    let (Some(list), Some(name_of)) = (functions.GetClassFields, functions.GetFieldName) else {
+        return false;
+    };
+    let (mut count, mut fields): (jint, *mut jfieldID) = (0, std::ptr::null_mut());
+    // SAFETY: `class` is a live reference; both have room for the answers.
+    if unsafe { list(jvmti.0, class, &raw mut count, &raw mut fields) } != jvmtiError::NONE || fields.is_null() {
+        return false;
+    }
+    // SAFETY: JVMTI gave `count` field ids, freed below.
+    let found = unsafe { std::slice::from_raw_parts(fields, count.max(0) as usize) }
+        .iter()
+        .any(|field| {
+            let mut text: *mut c_char = std::ptr::null_mut();
+            let none = std::ptr::null_mut();
+            // SAFETY: the field is one of the class; only its name is asked for.
+            let code = unsafe { name_of(jvmti.0, class, *field, &raw mut text, none, none) };
+            if code != jvmtiError::NONE || text.is_null() {
+                return false;
+            }
+            // SAFETY: JVMTI gave a NUL-terminated string, freed after the comparison.
+            let same = unsafe { CStr::from_ptr(text) }.to_bytes() == name.as_bytes();
+            jvmti.free(text);
+            same
+        });
+    jvmti.free(fields);
+    found
+}
+
+/// The text of a Java string; none of null.
+pub fn text(env: *mut JNIEnv, string: jobject) -> Option<String> {
+    if string.is_null() {
+        return None;
+    }
+    // SAFETY: `string` is a live reference to a string; the characters are given back after the copy.
+    unsafe {
+        let characters = ((**env).GetStringUTFChars)(env, string, std::ptr::null_mut());
+        if characters.is_null() {
+            clear(env);
+            return None;
+        }
+        let text = CStr::from_ptr(characters).to_string_lossy().into_owned();
+        ((**env).ReleaseStringUTFChars)(env, string, characters);
+        Some(text)
+    }
+}
+
+/// Has the helper classes link themselves, while nothing is recorded yet.
 pub fn prepare(env: *mut JNIEnv) -> bool {
     // SAFETY: called on a thread of a live JVM; every result is checked before use.
     unsafe {
@@ -173,7 +222,7 @@ pub fn prepare(env: *mut JNIEnv) -> bool {
 }
 
 /// Forgets a pending exception of a call that may fail.
-fn clear(env: *mut JNIEnv) {
+pub fn clear(env: *mut JNIEnv) {
     // SAFETY: allowed at any time on a thread of the JVM.
     unsafe { ((**env).ExceptionClear)(env) }
 }

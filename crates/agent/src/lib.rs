@@ -7,11 +7,15 @@
 mod agent;
 mod baton;
 mod chance;
+pub mod directed;
 pub mod filter;
 pub mod focus;
+mod handover;
+mod helper;
 mod idle;
 mod instrument;
 mod jvm;
+mod layout;
 mod memory;
 mod models;
 mod natives;
@@ -20,10 +24,10 @@ pub mod options;
 mod recorder;
 mod registry;
 mod roll;
+mod sync;
 mod thread_block;
 
-pub use agent::{DEADLOCK, HANG, UNFOCUSED};
-pub use instrument::RETURNED;
+pub use agent::{ELAPSED, UNFOCUSED};
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -41,8 +45,11 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char
         // SAFETY: not null, so NUL-terminated, by the contract of JVMTI.
         unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
     };
-    let loaded = options::Options::parse(&text).and_then(|options| agent::Agent::load(jvm::Jvmti::of(vm)?, options));
-    match loaded {
+    let load =
+        || options::Options::parse(&text).and_then(|options| agent::Agent::load(vm, jvm::Jvmti::of(vm)?, options));
+    // A panic must not cross into the JVM: the program runs as if Ravel were not there.
+    let loaded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(load));
+    match loaded.unwrap_or_else(|_| Err("the agent failed to start".to_string())) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("ravel: {error}; the program runs without recording");

@@ -1,9 +1,20 @@
-//! What methods of the JDK mean: a table, one line a method. The agent puts a call of `Ravel.in` at the method's start and
-//! of `Ravel.out` at each end; what happens inside is hidden, except application code that it calls back.
+//! What methods of the JDK mean: a table, one line a method. The agent puts a call of `RavelModels.in` at the method's start and
+//! of `RavelModels.out` at each end; what happens inside is hidden, except application code that it calls back.
 //!
 //! To add a model: a line here, and a subject in `subjects/events` that shows its events.
 
-/// What a method does, as `Ravel.java` numbers it.
+/// In the number of a model, as hooks get it: the effect.
+pub const EFFECT_MASK: u32 = 0xFF;
+/// Where the field of the state stands that the method reads or writes.
+pub const FIELD_SHIFT: u32 = 8;
+/// The fields that fit there.
+pub const FIELD_MASK: u32 = 0xFFFF;
+/// The argument is a handle of a field of the object.
+pub const THROUGH_HANDLE: u32 = 1 << 30;
+/// It counts in threads that run no application code at the time.
+pub const ALWAYS: u32 = 1 << 31;
+
+/// What a method does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Effect {
@@ -517,8 +528,24 @@ pub struct Found {
     pub always: bool,
 }
 
+/// Whether some method of the class may have a model: the other classes of the JDK are not even parsed.
+pub fn concerns(class: &str) -> bool {
+    concerns_in(MODELS, class)
+}
+
+fn concerns_in(models: &[Model], class: &str) -> bool {
+    // Queues, atomics and stages have models by the shape of their names.
+    class.starts_with("java/util/concurrent/")
+        || class.starts_with("java/lang/invoke/VarHandle")
+        || models.iter().any(|model| model.class == class)
+}
+
 /// Looks a method of a class of the JDK up. The descriptor decides only where a name has several meanings.
 pub fn find(class: &str, method: &str, descriptor: &str, is_static: bool) -> Option<Found> {
+    find_in(MODELS, class, method, descriptor, is_static)
+}
+
+fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_static: bool) -> Option<Found> {
     let plain = |effect, state: &str| Found {
         effect,
         object: if is_static { Of::None } else { Of::This },
@@ -526,7 +553,7 @@ pub fn find(class: &str, method: &str, descriptor: &str, is_static: bool) -> Opt
         state: state.to_string(),
         always: false,
     };
-    if let Some(model) = MODELS
+    if let Some(model) = models
         .iter()
         .find(|model| model.class == class && model.method == method && descriptor.starts_with(model.parameters))
     {
@@ -702,6 +729,16 @@ mod tests {
             effect("java/util/concurrent/ConcurrentHashMap", "keySet", "()Ljava/util/Set;"),
             None
         );
+    }
+
+    #[test]
+    fn a_model_is_one_line_of_the_table() {
+        let line = m("java/util/Mailbox", "post", SendArgument).of(Of::None).arg(1);
+        let extended = [MODELS, &[line]].concat();
+        assert!(concerns_in(&extended, "java/util/Mailbox") && !concerns("java/util/Mailbox"));
+        let found = find_in(&extended, "java/util/Mailbox", "post", "(Ljava/lang/Object;)V", false);
+        let found = found.map(|found| (found.effect, found.argument));
+        assert_eq!(found, Some((SendArgument, Of::Local(1))));
     }
 
     #[test]

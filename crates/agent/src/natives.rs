@@ -1,25 +1,26 @@
 //! The native methods of `Ravel.java`. The JVM finds them by name: they are symbols of the agent library.
 
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
+use ravel_protocol::EndedBy;
 use ravel_trace::definition::Definition;
 use ravel_trace::ids::{ObjectId, ThreadId};
 use ravel_trace::raw::{RawKind, TABLE_OBJECT};
 
-use crate::agent::{Agent, DEADLOCK, agent};
+use crate::agent::{Agent, agent};
 use crate::baton::Baton;
 use crate::chance::Form;
 use crate::jvm;
 use crate::thread_block::ThreadBlock;
 
 /// The block whose address instrumented code has; none if the agent is not running.
-fn block<'a>(thread: jlong) -> Option<(&'static Agent, &'a mut ThreadBlock)> {
+fn block<'a>(thread: jlong) -> Option<(&'static Agent, &'a ThreadBlock)> {
     let agent = agent()?;
     if thread == 0 {
         return None;
     }
-    // SAFETY: `ravel$t` holds 0 or the address of a block, and blocks live for ever; the thread that calls is the block's own,
-    // so nobody else writes to it meanwhile.
-    Some((agent, unsafe { &mut *(thread as *mut ThreadBlock) }))
+    // SAFETY: `ravel$t` holds 0 or the address of a block, and blocks are never freed; the thread that calls is the block's own,
+    // so its cells are the caller's.
+    Some((agent, unsafe { &*(thread as *const ThreadBlock) }))
 }
 
 /// `Ravel.address`
@@ -103,6 +104,19 @@ pub extern "system" fn Java_java_lang_Ravel_hasWord(env: *mut JNIEnv, _: jclass,
     jboolean::from(!name.ends_with("[]") && agent.instrumenter.declares_word(&name))
 }
 
+/// `Ravel.declares`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_declares(
+    env: *mut JNIEnv,
+    _: jclass,
+    of: jclass,
+    name: jobject,
+) -> jboolean {
+    let Some(agent) = agent() else { return 0 };
+    let Some(name) = jvm::text(env, name) else { return 0 };
+    jboolean::from(jvm::declares_field(agent.jvmti, of, &name))
+}
+
 /// `Ravel.fieldName`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_fieldName(env: *mut JNIEnv, _: jclass, of: jclass, index: jint) -> jobject {
@@ -143,27 +157,23 @@ pub extern "system" fn Java_java_lang_Ravel_fork(
     on_demand: jboolean,
 ) {
     let Some((agent, parent)) = block(thread) else { return };
-    let spawned = if on_demand != 0 {
-        ON_DEMAND + parent.workers
+    let (count, first) = if on_demand != 0 {
+        (&parent.workers, ON_DEMAND)
     } else {
-        parent.children
+        (&parent.children, 0)
     };
-    *(if on_demand != 0 {
-        &mut parent.workers
-    } else {
-        &mut parent.children
-    }) += 1;
+    let spawned = first + count.get();
+    count.set(count.get() + 1);
     let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
     agent.in_schedule(new);
-    // SAFETY: `new_thread` gives a block that lives for ever; the thread has not started, so nobody else uses it.
-    let number = unsafe { (*new).thread };
+    let number = new.thread;
     agent
         .recorder
-        .append_numbered(parent, RawKind::Fork, parent.call, u64::from(number));
+        .append_numbered(parent, RawKind::Fork, parent.call.get(), u64::from(number));
     if let Some(chance) = &agent.chance {
         chance.fork(parent.thread, number);
     }
-    jvm::set_block(env, agent, child, new as jlong);
+    jvm::set_block(env, agent, child, std::ptr::from_ref(new) as jlong);
 }
 
 /// `Ravel.chance`
@@ -180,11 +190,11 @@ pub extern "system" fn Java_java_lang_Ravel_chance(_: *mut JNIEnv, _: jclass, th
 /// `Ravel.clock`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_clock(_: *mut JNIEnv, _: jclass, thread: jlong, form: jint) -> jlong {
-    let form = match form {
-        0 => Form::Nanos,
-        1 => Form::Millis,
-        _ => Form::WallNanos,
-    };
+    let known = [Form::Nanos, Form::Millis, Form::WallNanos];
+    let form = known
+        .into_iter()
+        .find(|known| *known as jint == form)
+        .unwrap_or(Form::WallNanos);
     let Some((agent, block)) = block(thread) else { return 0 };
     agent
         .chance
@@ -241,7 +251,7 @@ pub extern "system" fn Java_java_lang_Ravel_noise(_: *mut JNIEnv, _: jclass, thr
 }
 
 /// The baton of a forced run, with the block of the thread that calls.
-fn forced<'a>(thread: jlong) -> Option<(&'static Agent, &'static Baton, &'a mut ThreadBlock)> {
+fn forced<'a>(thread: jlong) -> Option<(&'static Agent, &'static Baton, &'a ThreadBlock)> {
     let (agent, block) = block(thread)?;
     Some((agent, agent.baton.as_ref()?, block))
 }
@@ -288,7 +298,7 @@ pub extern "system" fn Java_java_lang_Ravel_want(_: *mut JNIEnv, _: jclass, thre
     if let Some((agent, baton, block)) = forced(thread)
         && baton.wants(block, lock as u64)
     {
-        agent.end_process(DEADLOCK);
+        agent.end_process(EndedBy::Deadlock);
     }
     if let Some((_, baton, block)) = forced(thread) {
         baton.before_lock(block, lock as u64);

@@ -41,6 +41,8 @@ pub struct Options {
     pub focus: Option<PathBuf>,
     /// Run under this schedule instead of recording.
     pub schedule: Option<PathBuf>,
+    /// Direct the run to the goals of this file instead of recording; the log goes to `out`.
+    pub goals: Option<PathBuf>,
     /// Run under the schedule and record as ever: what methods return is not noted.
     pub explore: bool,
     /// Record accesses to these fields alone (a line each, `shop.Stock.items`, `[]` for elements of arrays), and
@@ -78,6 +80,7 @@ impl Default for Options {
             status: None,
             focus: None,
             schedule: None,
+            goals: None,
             explore: false,
             watch: None,
             roll: None,
@@ -123,6 +126,7 @@ impl Options {
                 "status" => options.status = Some(PathBuf::from(value)),
                 "focus" => options.focus = Some(PathBuf::from(value)),
                 "schedule" => options.schedule = Some(PathBuf::from(value)),
+                "goals" => options.goals = Some(PathBuf::from(value)),
                 "explore" => options.explore = true,
                 "watch" => options.watch = Some(PathBuf::from(value)),
                 "roll" => options.roll = Some(PathBuf::from(value)),
@@ -179,6 +183,7 @@ impl Options {
             ("status", &self.status),
             ("focus", &self.focus),
             ("schedule", &self.schedule),
+            ("goals", &self.goals),
             ("watch", &self.watch),
             ("roll", &self.roll),
             ("origin", &self.origin),

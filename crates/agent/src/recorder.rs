@@ -4,8 +4,8 @@
 //! Application threads never wait here but for back-pressure: a full buffer goes into a bounded channel, and the time
 //! spent waiting for room in it is counted.
 
+use std::cell::Cell;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,28 +17,64 @@ use ravel_trace::raw::{RawKind, RawRecord};
 use ravel_trace::run_info::{EndReason, Footer, Header};
 use ravel_trace::writer::Writer;
 
+use crate::handover::{Cut, Hand};
 use crate::memory::Region;
 use crate::options::Options;
-use crate::thread_block::{FRAME, MANY_SLOTS, MODELS, RECORD, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::thread_block::{FRAME, MANY_SLOTS, MODELS, ModelFrame, RECORD, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock};
 
 /// Sites that fit into the tables.
 pub const MAX_SITES: usize = 1 << 22;
-/// How many counts of samples there are; `Ravel.java` has the same number.
-const SAMPLE_PLACES: usize = 1 << 24;
+/// How many counts of samples there are.
+pub const SAMPLE_PLACES: usize = 1 << 24;
 /// Places for the numbers of writes to volatile fields; a power of two that divides `MAX_SITES`.
-const VOLATILES: usize = 4096;
+pub const VOLATILES: usize = 4096;
 /// Threads that can own objects; later ones share everything they touch.
 pub const MAX_THREADS: usize = 1 << 20;
-const OWNERS: usize = 1 << 20;
-const REGIONS: usize = 1 << 20;
+/// Places for the threads that have arrays alone, by hash.
+pub const OWNERS: usize = 1 << 20;
+/// Places for the claims to stretches of shared arrays, by hash.
+pub const REGIONS: usize = 1 << 20;
 /// An odd number whose multiples differ in all bits.
-const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+pub const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 const FIRST_BUFFER: usize = 64;
 const LAST_BUFFER: usize = 8192;
+/// Records of the buffer of a thread that goes on after the end of the trace.
+const SCRATCH: usize = 1024;
 const QUEUE: usize = 128;
 const FIRST_STACK: usize = 128;
 const ID_BLOCK: u64 = 1 << 12;
 const GOODBYE: Duration = Duration::from_secs(60);
+
+/// The numbers by which the Java helper classes ask for the address of a field of [`Recorder`], or for an option.
+pub mod address {
+    pub const SEQUENCE: i32 = 0;
+    pub const SITES: i32 = 1;
+    pub const STATICS: i32 = 2;
+    pub const OWNERS: i32 = 3;
+    pub const FLAGS: i32 = 4;
+    pub const BLOCKS: i32 = 5;
+    pub const REGIONS: i32 = 6;
+    pub const VOLATILES: i32 = 7;
+    pub const SAMPLES: i32 = 8;
+    pub const SAMPLE: i32 = 9;
+    pub const METHODS: i32 = 10;
+    pub const INITIALIZATIONS: i32 = 11;
+}
+
+/// Bits of the answer to `address::FLAGS`.
+pub mod flag {
+    /// Objects are recorded that one thread has alone.
+    pub const KEEP_UNSHARED: i64 = 1;
+    /// Accesses are recorded that say nothing new.
+    pub const KEEP_REPEATS: i64 = 2;
+    /// The run is forced.
+    pub const FORCING: i64 = 4;
+    /// Threads are delayed at random.
+    pub const WITH_NOISE: i64 = 8;
+    /// The recording is for races alone: it has frames only where code outside the program calls, and where methods lock.
+    pub const FOR_RACES: i64 = 16;
+}
 
 /// Buffers to be used again, the one that was last in use first: it is still in a cache.
 type Spares = Arc<Mutex<Vec<Vec<RawRecord>>>>;
@@ -88,21 +124,20 @@ pub struct Recorder {
     names: Arc<Mutex<Vec<Definition>>>,
     queue: Sender<Message>,
     spare: Spares,
-    stopped: AtomicBool,
-    /// The global counter when the recording was ended early: nothing later is kept, of any thread.
-    stopped_at: AtomicU64,
+    /// Where the trace ends: nothing later is kept, of any thread.
+    cut: Cut,
     end: Mutex<EndReason>,
     waited: AtomicU64,
     started: Instant,
 }
 
 struct ThreadEntry {
-    block: *mut ThreadBlock,
+    block: &'static ThreadBlock,
     definition: Thread,
 }
 
-// SAFETY: the pointers are to blocks that live for ever; each block is written by its own thread, and by others only where
-// `ThreadBlock` says so.
+// SAFETY: the cells of a block belong to its thread, and other threads use a block of the list only as `ThreadBlock` says; everything
+// else in it can be sent.
 unsafe impl Send for Recorder {}
 // SAFETY: as above; everything else in it is synchronised.
 unsafe impl Sync for Recorder {}
@@ -143,8 +178,7 @@ impl Recorder {
             names,
             queue,
             spare,
-            stopped: AtomicBool::new(false),
-            stopped_at: AtomicU64::new(u64::MAX),
+            cut: Cut::new(),
             end: Mutex::new(EndReason::Exit),
             waited: AtomicU64::new(0),
             started: Instant::now(),
@@ -166,95 +200,102 @@ impl Recorder {
     /// The addresses that `Ravel.address` gives out.
     pub fn address(&self, which: i32) -> i64 {
         match which {
-            0 => self.sequence.at(8) as i64,
-            1 => self.sites.at(0) as i64,
-            2 => self.statics.at(0) as i64,
-            3 => self.owners.at(0) as i64,
-            4 => {
-                let o = &self.options;
-                i64::from(o.keep_unshared)
-                    | i64::from(o.keep_repeats) << 1
-                    | i64::from(o.schedule.is_some()) << 2
-                    | i64::from(o.noise.is_some()) << 3
-                    | i64::from(self.for_races) << 4
-            }
-            5 => self.blocks.at(0) as i64,
-            6 => self.regions.at(0) as i64,
-            7 => self.volatiles.at(0) as i64,
-            8 => self.samples.at(0) as i64,
-            9 => i64::from(self.options.sample.unwrap_or(0)),
-            10 => self.methods.at(0) as i64,
+            address::SEQUENCE => self.sequence.at(8) as i64,
+            address::SITES => self.sites.at(0) as i64,
+            address::STATICS => self.statics.at(0) as i64,
+            address::OWNERS => self.owners.at(0) as i64,
+            address::FLAGS => self.flags(),
+            address::BLOCKS => self.blocks.at(0) as i64,
+            address::REGIONS => self.regions.at(0) as i64,
+            address::VOLATILES => self.volatiles.at(0) as i64,
+            address::SAMPLES => self.samples.at(0) as i64,
+            address::SAMPLE => i64::from(self.options.sample.unwrap_or(0)),
+            address::METHODS => self.methods.at(0) as i64,
             // In a cache line of its own, away from the counter.
-            11 => self.sequence.at(32) as i64,
+            address::INITIALIZATIONS => self.sequence.at(32) as i64,
             _ => 0,
         }
     }
 
+    fn flags(&self) -> i64 {
+        let options = &self.options;
+        [
+            (options.keep_unshared, flag::KEEP_UNSHARED),
+            (options.keep_repeats, flag::KEEP_REPEATS),
+            (options.schedule.is_some(), flag::FORCING),
+            (options.noise.is_some(), flag::WITH_NOISE),
+            (self.for_races, flag::FOR_RACES),
+        ]
+        .into_iter()
+        .filter_map(|(set, bit)| set.then_some(bit))
+        .sum()
+    }
+
     /// A new block for a thread that is about to start; its number is its place in the trace.
-    pub fn new_thread(&self, parent: Option<ThreadId>, spawn_index: u32) -> *mut ThreadBlock {
+    pub fn new_thread(&self, parent: Option<ThreadId>, spawn_index: u32) -> &'static ThreadBlock {
         let mut threads = lock(&self.threads);
         let thread = threads.len() as u32;
         let stack = allocate(FIRST_STACK * FRAME) as u64;
         let models = allocate(MODELS) as u64;
         let seed = self.options.noise.map_or(0, |(seed, _)| seed as u32);
-        let block = Box::leak(Box::new(ThreadBlock {
-            cursor: 0,
-            limit: 0,
-            position: 0,
+        let block: &'static ThreadBlock = Box::leak(Box::new(ThreadBlock {
+            cursor: AtomicU64::new(0),
+            limit: Cell::new(0),
+            position: AtomicU32::new(0),
             tag: if (thread as usize) < MAX_THREADS - 2 {
                 (thread + 1) << 1
             } else {
                 (MAX_THREADS as u32 - 1) << 1
             },
-            mark: 0,
-            top: stack,
-            written: stack,
-            call: 0,
-            step: 1,
-            next_id: 0,
-            last_id: 0,
-            opaque: 0,
-            stack_limit: stack + (FIRST_STACK * FRAME) as u64,
-            segment: 1,
-            stale: 0,
-            stamp: 0,
-            waiting: 0,
-            model: models,
-            nest: 0,
-            novel: 0,
-            bottom: stack,
-            model_base: models,
-            gate: if self.options.schedule.is_some() { 0 } else { u32::MAX },
-            noise: (thread + 1).wrapping_mul(0x9E37_79B9) ^ seed,
-            repeats: allocate(REPEATS) as u64,
+            mark: Cell::new(0),
+            top: AtomicU64::new(stack),
+            written: Cell::new(stack),
+            call: Cell::new(0),
+            step: Cell::new(1),
+            next_id: Cell::new(0),
+            last_id: Cell::new(0),
+            opaque: Cell::new(0),
+            stack_limit: Cell::new(stack + (FIRST_STACK * FRAME) as u64),
+            segment: Cell::new(1),
+            stale: Cell::new(0),
+            stamp: Cell::new(0),
+            waiting: Cell::new(0),
+            model: Cell::new(models),
+            nest: Cell::new(0),
+            novel: Cell::new(0),
+            bottom: AtomicU64::new(stack),
+            model_base: Cell::new(models),
+            gate: AtomicU32::new(if self.options.schedule.is_some() { 0 } else { u32::MAX }),
+            noise: Cell::new((thread + 1).wrapping_mul(0x9E37_79B9) ^ seed),
+            repeats: Cell::new(allocate(REPEATS) as u64),
             thread,
-            children: 0,
-            buffer: 0,
-            buffer_size: 0,
-            begun: 0,
-            ended: 0,
-            closed: 0,
-            claims: 0,
-            epoch: 1,
-            shaken: 1,
-            settled: 0,
-            run_end: 0,
-            held: 0,
-            inside: 0,
-            unused: 0,
-            stretch: 0,
-            sure_objects: [0; SITE_SLOTS],
-            sure_arrays: [0; SITE_SLOTS],
-            vain: [0; SITE_SLOTS],
-            sure_of_many: [0; MANY_SLOTS],
-            workers: 0,
+            children: Cell::new(0),
+            buffer: Cell::new(0),
+            buffer_size: Cell::new(0),
+            begun: Cell::new(0),
+            ended: Cell::new(0),
+            hand: Hand::new(),
+            claims: Cell::new(0),
+            epoch: Cell::new(1),
+            shaken: AtomicU64::new(1),
+            settled: Cell::new(0),
+            run_end: Cell::new(0),
+            held: Cell::new(0),
+            inside: Cell::new(0),
+            unused: Cell::new(0),
+            stretch: Cell::new(0),
+            sure_objects: Cell::new([0; SITE_SLOTS]),
+            sure_arrays: Cell::new([0; SITE_SLOTS]),
+            vain: Cell::new([0; SITE_SLOTS]),
+            sure_of_many: Cell::new([0; MANY_SLOTS]),
+            workers: Cell::new(0),
         }));
         if (thread as usize) < MAX_THREADS {
             // SAFETY: within the region; the slot is written once, before any array can have this owner.
             unsafe {
                 self.blocks
                     .at(thread as usize + 1)
-                    .write(std::ptr::from_mut(block) as u64)
+                    .write(std::ptr::from_ref(block) as u64)
             };
         }
         let definition = Thread {
@@ -300,26 +341,25 @@ impl Recorder {
     }
 
     /// Reserves object ids for a thread.
-    pub fn reserve_ids(&self, block: &mut ThreadBlock) -> u64 {
+    pub fn reserve_ids(&self, block: &ThreadBlock) -> u64 {
         let first = self.next_object.fetch_add(ID_BLOCK, Ordering::Relaxed);
-        block.next_id = first;
-        block.last_id = first + ID_BLOCK;
+        block.next_id.set(first);
+        block.last_id.set(first + ID_BLOCK);
         first
     }
 
     /// A thread's table of accesses that say nothing new.
-    pub fn settled_table(&self, block: &mut ThreadBlock) -> u64 {
-        if block.settled == 0 {
-            block.settled = allocate(SETTLED) as u64;
+    pub fn settled_table(&self, block: &ThreadBlock) -> u64 {
+        if block.settled.get() == 0 {
+            block.settled.set(allocate(SETTLED) as u64);
         }
-        block.settled
+        block.settled.get()
     }
 
     /// Makes all threads look again at the arrays of which they take no notice.
     pub fn shake(&self) {
         for entry in lock(&self.threads).iter() {
-            // SAFETY: blocks live for ever, and this word of them is only ever changed atomically.
-            unsafe { AtomicU64::from_ptr(&raw mut (*entry.block).shaken) }.fetch_add(MIX, Ordering::SeqCst);
+            entry.block.shaken.fetch_add(MIX, Ordering::SeqCst);
         }
     }
 
@@ -329,114 +369,121 @@ impl Recorder {
     }
 
     /// Doubles a thread's shadow stack; gives its new top.
-    pub fn grow_stack(&self, block: &mut ThreadBlock) -> u64 {
-        let old = (block.stack_limit - block.bottom) as usize;
+    pub fn grow_stack(&self, block: &ThreadBlock) -> u64 {
+        let bottom = block.bottom.load(Ordering::Relaxed);
+        let old = (block.stack_limit.get() - bottom) as usize;
         let stack = allocate(2 * old);
         // SAFETY: the old stack has `old` bytes, the new one twice that; they are different allocations.
-        unsafe { std::ptr::copy_nonoverlapping(block.bottom as *const u8, stack, old) };
-        release(block.bottom as *mut u8, old);
-        let moved = (stack as u64).wrapping_sub(block.bottom);
-        for pointer in [&mut block.top, &mut block.written, &mut block.bottom] {
-            *pointer = pointer.wrapping_add(moved);
+        unsafe { std::ptr::copy_nonoverlapping(bottom as *const u8, stack, old) };
+        release(bottom as *mut u8, old);
+        let moved = (stack as u64).wrapping_sub(bottom);
+        for pointer in [&block.top, &block.bottom] {
+            pointer.store(pointer.load(Ordering::Relaxed).wrapping_add(moved), Ordering::Relaxed);
         }
-        if block.opaque != 0 {
-            block.opaque = block.opaque.wrapping_add(moved);
+        block.written.set(block.written.get().wrapping_add(moved));
+        if block.opaque.get() != 0 {
+            block.opaque.set(block.opaque.get().wrapping_add(moved));
         }
-        let mut model = block.model_base;
-        while model < block.model {
-            // SAFETY: the model stack holds whole frames of 40 bytes between base and top; the word at 16 - 8 is a
-            // saved stack top, or 0.
-            unsafe {
-                let saved = (model + 8) as *mut u64;
-                if saved.read() != 0 {
-                    saved.write(saved.read().wrapping_add(moved));
-                }
+        let mut model = block.model_base.get();
+        while model < block.model.get() {
+            // SAFETY: the model stack holds whole frames between base and top, and only this thread uses them.
+            let frame = unsafe { &mut *(model as *mut ModelFrame) };
+            if frame.opaque != 0 {
+                frame.opaque = frame.opaque.wrapping_add(moved);
             }
-            model += 40;
+            model += size_of::<ModelFrame>() as u64;
         }
-        block.stack_limit = stack as u64 + 2 * old as u64;
-        block.top
+        block.stack_limit.set(stack as u64 + 2 * old as u64);
+        block.top.load(Ordering::Relaxed)
     }
 
     /// Adds a record on behalf of the thread of `block`.
-    pub fn append(&self, block: &mut ThreadBlock, kind: RawKind, site: u32, a: u64, b: u64) {
-        if block.cursor == block.limit {
+    pub fn append(&self, block: &ThreadBlock, kind: RawKind, site: u32, a: u64, b: u64) {
+        if block.cursor.load(Ordering::Relaxed) == block.limit.get() {
             self.flush(block);
         }
-        // SAFETY: the cursor is inside the thread's buffer, at a multiple of a record's size; only the thread (or, before
-        // it starts and after it ends, whoever starts or ends it) gets here.
-        unsafe { (block.cursor as *mut RawRecord).write(RawRecord::new(kind, site, block.position, a, b)) };
-        block.cursor += RECORD as u64;
+        let cursor = block.cursor.load(Ordering::Relaxed);
+        let position = block.position.load(Ordering::Relaxed);
+        // SAFETY: the cursor is inside the thread's buffer, at a multiple of a record's size; only the thread (or, before it
+        // starts, the thread that starts it) gets here, and the collector reads below the cursor alone.
+        unsafe { (cursor as *mut RawRecord).write(RawRecord::new(kind, site, position, a, b)) };
+        block.cursor.store(cursor + RECORD as u64, Ordering::Release);
     }
 
     /// Adds a record with a number of its own.
-    pub fn append_numbered(&self, block: &mut ThreadBlock, kind: RawKind, site: u32, a: u64) {
-        block.segment = block.segment.wrapping_add(1);
+    pub fn append_numbered(&self, block: &ThreadBlock, kind: RawKind, site: u32, a: u64) {
+        block.segment.set(block.segment.get().wrapping_add(1));
         let number = self.counter().fetch_add(1, Ordering::SeqCst);
         self.append(block, kind, site, a, number);
     }
 
     /// Hands a thread's buffer to the writer and gives it an empty one; the new cursor.
-    pub fn flush(&self, block: &mut ThreadBlock) -> u64 {
-        if block.buffer != 0 && self.stopped.load(Ordering::Relaxed) {
+    pub fn flush(&self, block: &ThreadBlock) -> u64 {
+        if self.cut.is_near() {
             self.close(block);
-            block.cursor = block.buffer;
-            return block.cursor;
+        } else {
+            block.hand.move_buffer(|| {
+                let full = take_buffer(block);
+                let size = full
+                    .as_ref()
+                    .map_or(FIRST_BUFFER, |full| (2 * full.capacity()).min(LAST_BUFFER));
+                if let Some(full) = full {
+                    self.send(Message::Buffer(ThreadId(block.thread), full));
+                }
+                self.give_buffer(block, size);
+            });
         }
-        let full = take_buffer(block);
-        let size = full
-            .as_ref()
-            .map_or(FIRST_BUFFER, |full| (2 * full.capacity()).min(LAST_BUFFER));
-        if let Some(full) = full {
-            self.send(Message::Buffer(ThreadId(block.thread), full));
+        // The thread's part of the trace may be complete: it then fills one buffer again and again.
+        if block.buffer.get() == 0 {
+            self.give_buffer(block, SCRATCH);
         }
+        block.cursor.store(block.buffer.get(), Ordering::Relaxed);
+        block.buffer.get()
+    }
+
+    /// Gives a thread that has none an empty buffer for that many records.
+    fn give_buffer(&self, block: &ThreadBlock, size: usize) {
         let spare = match self.spare.try_lock() {
             Ok(mut spares) if size == LAST_BUFFER => spares.pop(),
             _ => None,
         };
         let mut fresh = spare.unwrap_or_else(|| Vec::with_capacity(size));
         fresh.clear();
-        block.buffer = fresh.as_mut_ptr() as u64;
-        block.buffer_size = fresh.capacity() as u64;
-        block.cursor = block.buffer;
-        block.limit = block.buffer + (fresh.capacity() * RECORD) as u64;
+        let start = fresh.as_mut_ptr() as u64;
+        block.buffer.set(start);
+        block.buffer_size.set(fresh.capacity() as u64);
+        block.cursor.store(start, Ordering::Relaxed);
+        block.limit.set(start + (fresh.capacity() * RECORD) as u64);
         std::mem::forget(fresh);
-        block.cursor
     }
 
-    /// Hands over what a thread recorded before the recording was ended early.
-    fn close(&self, block: &mut ThreadBlock) {
-        if block.closed != 0 || block.buffer == 0 {
-            return;
-        }
-        block.closed = 1;
-        let count = (block.cursor - block.buffer) as usize / RECORD;
-        // SAFETY: every record below the cursor has been written, and the buffer stays the thread's.
-        let records = unsafe { std::slice::from_raw_parts(block.buffer as *const RawRecord, count) };
-        let kept = records[..before(records, self.stopped_at.load(Ordering::SeqCst))].to_vec();
-        if !kept.is_empty() {
-            self.send(Message::Buffer(ThreadId(block.thread), kept));
-        }
+    /// Hands over the last records of a thread that belong to the trace.
+    fn close(&self, block: &ThreadBlock) {
+        block.hand.close(|| {
+            let Some(mut rest) = take_buffer(block) else { return };
+            if self.cut.is_near() {
+                rest.truncate(before(&rest, self.cut.at()));
+            }
+            if !rest.is_empty() {
+                self.send(Message::Buffer(ThreadId(block.thread), rest));
+            }
+        });
     }
 
     /// The thread's last act: its remaining records go out, its memory is given back but for the block itself.
-    pub fn end_thread(&self, block: &mut ThreadBlock) {
-        block.ended = 1;
-        if block.settled != 0 {
-            release(block.settled as *mut u8, SETTLED);
-            block.settled = 0;
+    pub fn end_thread(&self, block: &ThreadBlock) {
+        block.ended.set(1);
+        if block.settled.get() != 0 {
+            release(block.settled.get() as *mut u8, SETTLED);
+            block.settled.set(0);
         }
-        if self.stopped.load(Ordering::Relaxed) {
-            self.close(block);
-            drop(take_buffer(block));
-        } else if let Some(rest) = take_buffer(block) {
-            self.send(Message::Buffer(ThreadId(block.thread), rest));
-        }
+        self.close(block);
+        drop(take_buffer(block));
     }
 
     /// Names an id in the trace.
     pub fn define(&self, definition: Definition) {
-        if !self.stopped.load(Ordering::Relaxed) {
+        if !self.cut.is_near() {
             lock(&self.names).push(definition);
         }
     }
@@ -454,14 +501,9 @@ impl Recorder {
 
     /// Ends the recording while the program goes on.
     pub fn stop(&self, reason: EndReason) {
-        let now = self.counter().load(Ordering::SeqCst);
-        if self
-            .stopped_at
-            .compare_exchange(u64::MAX, now, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok()
-        {
-            *lock(&self.end) = reason;
-            self.stopped.store(true, Ordering::SeqCst);
+        let mut end = lock(&self.end);
+        if self.cut.make(self.counter()) {
+            *end = reason;
         }
     }
 
@@ -495,25 +537,20 @@ impl Recorder {
     /// Collects what the threads still hold and closes the trace.
     pub fn finish(&self, mut footer: Footer) -> Finished {
         self.check_limits();
-        self.stopped.store(true, Ordering::SeqCst);
+        self.stop(EndReason::Exit);
         footer.ended = lock(&self.end).clone();
         footer.back_pressure_nanos = self.waited.load(Ordering::Relaxed);
-        let blocks: Vec<*mut ThreadBlock> = lock(&self.threads).iter().map(|entry| entry.block).collect();
+        let blocks: Vec<&ThreadBlock> = lock(&self.threads).iter().map(|entry| entry.block).collect();
+        let deadline = Instant::now() + GOODBYE;
         for block in blocks {
-            // SAFETY: blocks live for ever. The thread may still run: what lies below its cursor is complete, because
-            // the cursor moves after the record (x86 and the JIT keep the stores of one thread in order), and the
-            // buffer is copied, not taken.
-            unsafe {
-                let block = &mut *block;
-                let (start, cursor) = (block.buffer, std::ptr::read_volatile(&raw const block.cursor));
-                if block.ended == 0 && block.closed == 0 && start != 0 && cursor > start {
-                    let count = ((cursor - start) as usize / RECORD).min(block.buffer_size as usize);
-                    let mut rest = std::slice::from_raw_parts(start as *const RawRecord, count).to_vec();
-                    rest.truncate(before(&rest, self.stopped_at.load(Ordering::SeqCst)));
-                    let _ = self
-                        .queue
-                        .send_timeout(Message::Buffer(ThreadId(block.thread), rest), GOODBYE);
-                }
+            // A thread that hands a full buffer over waits for the writer at most.
+            let rest = block
+                .hand
+                .collect(|| Instant::now() < deadline, || self.copy_rest(block));
+            if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
+                let _ = self
+                    .queue
+                    .send_timeout(Message::Buffer(ThreadId(block.thread), rest), GOODBYE);
             }
         }
         let (answer, done) = bounded(1);
@@ -524,6 +561,20 @@ impl Recorder {
             error: Some("the writer did not finish in time".into()),
             ..Finished::default()
         })
+    }
+
+    /// The records of a thread that may still run, up to the end of the trace. For the collector, while it holds the thread's hand.
+    fn copy_rest(&self, block: &ThreadBlock) -> Vec<RawRecord> {
+        let (start, cursor) = (block.buffer.get(), block.cursor.load(Ordering::Acquire));
+        if start == 0 {
+            return Vec::new();
+        }
+        let count = (cursor.saturating_sub(start) as usize / RECORD).min(block.buffer_size.get() as usize);
+        // SAFETY: the thread neither moves nor frees the buffer meanwhile, and does not go back in it. All below the cursor is
+        // complete, because the cursor moves after the record (x86 and the JIT keep the stores of one thread in order).
+        let mut rest = unsafe { std::slice::from_raw_parts(start as *const RawRecord, count) }.to_vec();
+        rest.truncate(before(&rest, self.cut.at()));
+        rest
     }
 }
 
@@ -595,14 +646,19 @@ fn before(records: &[RawRecord], end: u64) -> usize {
 }
 
 /// The records in a thread's buffer, which is then no longer the thread's.
-fn take_buffer(block: &mut ThreadBlock) -> Option<Vec<RawRecord>> {
-    if block.buffer == 0 {
+fn take_buffer(block: &ThreadBlock) -> Option<Vec<RawRecord>> {
+    let start = block.buffer.get();
+    if start == 0 {
         return None;
     }
-    let count = ((block.cursor - block.buffer) as usize) / RECORD;
-    // SAFETY: `flush` made these three from a vector that it forgot; every record below the cursor has been written.
-    let records = unsafe { Vec::from_raw_parts(block.buffer as *mut RawRecord, count, block.buffer_size as usize) };
-    (block.buffer, block.cursor, block.limit, block.buffer_size) = (0, 0, 0, 0);
+    let count = ((block.cursor.load(Ordering::Relaxed) - start) as usize) / RECORD;
+    // SAFETY: `give_buffer` made these three from a vector that it forgot; every record below the cursor has been written. The
+    // caller holds the thread's hand, or is the thread itself after its part of the trace.
+    let records = unsafe { Vec::from_raw_parts(start as *mut RawRecord, count, block.buffer_size.get() as usize) };
+    block.buffer.set(0);
+    block.cursor.store(0, Ordering::Relaxed);
+    block.limit.set(0);
+    block.buffer_size.set(0);
     Some(records)
 }
 
@@ -618,4 +674,67 @@ fn release(memory: *mut u8, bytes: usize) {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use ravel_trace::{Op, ReadOptions, Reader, Source};
+
+    use super::*;
+
+    /// For a thread of the test that stands for the block's own.
+    struct Own(&'static ThreadBlock);
+
+    // SAFETY: the test hands each block to one thread and does not use it itself.
+    unsafe impl Send for Own {}
+
+    /// A thread that records until it has passed `points` and then ends.
+    fn record(recorder: &Recorder, own: Own, points: u32) {
+        let block = own.0;
+        recorder.append_numbered(block, RawKind::Begin, 0, 0);
+        for point in 1..=points {
+            block.position.store(point, Ordering::Relaxed);
+            recorder.append_numbered(block, RawKind::Send, 0, 1);
+        }
+        recorder.append_numbered(block, RawKind::End, 0, 0);
+        recorder.end_thread(block);
+    }
+
+    /// The trace ends while threads flush, end, or go on: each thread has its first points in it, none twice and none left out.
+    #[test]
+    fn a_trace_that_ends_at_any_time_has_each_record_once() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        for round in 0..40u64 {
+            let options = Options::parse(&format!("out={}", folder.path().join("t.ravel").display())).expect("options");
+            let recorder = Recorder::start(options, &Header::default(), false).expect("a recording");
+            std::thread::scope(|scope| {
+                for thread in 0..3 {
+                    let own = Own(recorder.new_thread(None, thread));
+                    let recorder = &recorder;
+                    scope.spawn(move || record(recorder, own, 2000));
+                }
+                // The rounds end at different points of the work.
+                while recorder.counter().load(Ordering::Relaxed) < round * 150 {
+                    std::thread::yield_now();
+                }
+                let finished = recorder.finish(Footer::default());
+                assert_eq!(finished.error, None);
+            });
+            let path = folder.path().join("t.ravel");
+            let mut reader = Reader::open(&path, ReadOptions::default()).expect("a trace");
+            let mut passed = [0; 3];
+            while let Some(event) = reader.next_event().expect("a sound trace") {
+                if matches!(event.op, Op::Send { .. }) {
+                    let last = &mut passed[event.thread.index()];
+                    assert_eq!(
+                        event.position,
+                        *last + 1,
+                        "round {round}, thread {}",
+                        event.thread.index()
+                    );
+                    *last = event.position;
+                }
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use ravel_protocol::{ELEMENTS, Watch};
 use ravel_trace::definition::Definition;
 use ravel_trace::ids::{ClassId, FieldId, MethodId, SiteId};
 use ravel_trace::names::{Class, Field, Method, Site, SiteKind, flags};
@@ -18,8 +19,6 @@ pub const SITE_VOLATILE: u8 = 1;
 pub const SITE_FINAL: u8 = 2;
 /// Set for a site whose accesses are not recorded because others are watched.
 pub const SITE_UNWATCHED: u8 = 4;
-/// What stands for the elements of arrays in a list of watched fields.
-const ELEMENTS: &str = "[]";
 
 /// A field as a class file declares it.
 #[derive(Debug, Clone)]
@@ -60,10 +59,16 @@ struct FieldEntry {
     declared: bool,
 }
 
+/// What is recorded of a long run.
+struct Watched {
+    fields: FxHashSet<String>,
+    methods: FxHashSet<String>,
+}
+
 /// All ids given out so far.
 pub struct Registry {
-    /// Fields whose accesses are recorded; all if none is named.
-    watched: Option<FxHashSet<String>>,
+    /// The accesses and results that are recorded; all if none are named.
+    watched: Option<Watched>,
     recorder: Arc<Recorder>,
     classes: FxHashMap<String, ClassEntry>,
     class_count: u32,
@@ -86,15 +91,23 @@ impl Registry {
         }
     }
 
-    /// Records accesses to the fields of this list alone.
-    pub fn watch(mut self, list: &str) -> Self {
-        self.watched = Some(list.lines().map(str::to_string).collect());
+    /// Records these accesses and results alone.
+    pub fn watch(mut self, watch: Watch) -> Self {
+        self.watched = Some(Watched {
+            fields: watch.fields.into_iter().collect(),
+            methods: watch.methods.into_iter().collect(),
+        });
         self
     }
 
+    /// Whether accesses to a field, or to elements of arrays, are recorded.
+    fn watches(&self, field: impl FnOnce() -> String) -> bool {
+        let watched = self.watched.as_ref();
+        watched.is_none_or(|watched| watched.fields.contains(&field()))
+    }
+
     fn is_watched(&self, field: &FieldEntry) -> bool {
-        let name = || format!("{}.{}", field.class.replace('/', "."), field.name);
-        self.watched.as_ref().is_none_or(|watched| watched.contains(&name()))
+        self.watches(|| format!("{}.{}", field.class.replace('/', "."), field.name))
     }
 
     /// The id of a class by internal name.
@@ -178,32 +191,14 @@ impl Registry {
         id
     }
 
-    /// A site that stands for what a method returns, as a write to a static field with a name of its own; none if that is not
-    /// watched.
-    pub fn result_site(&mut self, mut site: Site, class: &str, name: &str, descriptor: &str) -> Option<SiteId> {
-        let unwatched = self.watched.as_ref().is_some_and(|watched| !watched.contains(name));
+    /// A site at which a method returns a value; none if the value is not recorded.
+    pub fn result_site(&mut self, site: Site, method: &str) -> Option<SiteId> {
+        let watched = self.watched.as_ref();
+        let unwatched = watched.is_some_and(|watched| !watched.methods.contains(method));
         if unwatched || self.recorder.options.explore {
             return None;
         }
-        let field = self.field(class, name, descriptor);
-        if !self.fields[field.index()].declared {
-            self.fields[field.index()].declared = true;
-            let class = self.class(class);
-            self.recorder.define(Definition::Field(
-                field,
-                Field {
-                    class,
-                    name: name.to_string(),
-                    descriptor: descriptor.to_string(),
-                    flags: flags::STATIC | flags::SYNTHETIC,
-                    annotations: Vec::new(),
-                },
-            ));
-        }
-        site.what = SiteKind::Field(field);
-        let id = self.site(site)?;
-        self.point_at(id, field);
-        Some(id)
+        self.site(site)
     }
 
     /// A new site, unless there are too many.
@@ -216,7 +211,7 @@ impl Registry {
         // SAFETY: the site is below MAX_SITES, the size of the region.
         unsafe { self.recorder.methods.at(id.index()).write(site.method.0) };
         let elements = matches!(site.what, SiteKind::Element(_));
-        if elements && self.watched.as_ref().is_some_and(|watched| !watched.contains(ELEMENTS)) {
+        if elements && !self.watches(|| ELEMENTS.to_string()) {
             self.flag(id, SITE_UNWATCHED);
         }
         self.sites.push(site);

@@ -4,9 +4,11 @@
 //! A JVM is known by what it runs (main class or archive, and arguments, without what differs from run to run) and by how
 //! many of the same came before it. Every JVM of a command signs a list when it starts.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::Path;
+
+use ravel_protocol::{JvmName, Signature, line};
+
+use crate::agent::append;
 
 /// Options of `java` that are followed by a word of their own.
 const WITH_VALUE: [&str; 12] = [
@@ -70,31 +72,32 @@ fn steady(word: &str, temporary: &Path) -> String {
     out
 }
 
-/// Signs the list; gives what this JVM runs and how many of the same signed before: `0:Main`.
-pub fn sign(list: &Path) -> Result<String, String> {
+/// Signs the list; gives what this JVM runs and how many of the same signed before.
+pub fn sign(list: &Path) -> Result<JvmName, String> {
     let command = std::fs::read("/proc/self/cmdline").map_err(|error| format!("the command line: {error}"))?;
     let words: Vec<String> = command
         .split(|byte| *byte == 0)
         .map(|word| String::from_utf8_lossy(word).into_owned())
         .collect();
     let words = words.split_last().map_or(&[][..], |(_, words)| words);
-    sign_as(list, &what(words, &std::env::temp_dir()), std::process::id())
+    sign_as(list, what(words, &std::env::temp_dir()), std::process::id())
 }
 
-fn sign_as(list: &Path, what: &str, process: u32) -> Result<String, String> {
+fn sign_as(list: &Path, runs: String, process: u32) -> Result<JvmName, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", list.display());
-    let line = format!("{process}\t{what}");
-    // One write at the end of the file, so that two JVMs cannot come between each other's words.
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(list)
-        .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
-        .map_err(failed)?;
+    let own = Signature { process, runs };
+    let line = line::encode(&own).map_err(|error| error.to_string())?;
+    append(list, &line).map_err(failed)?;
     let text = std::fs::read_to_string(list).map_err(failed)?;
-    let same = |signed: &&str| signed.split_once('\t').is_some_and(|(_, other)| other == what);
-    let before = text.lines().take_while(|signed| *signed != line).filter(same).count();
-    Ok(format!("{before}:{what}"))
+    let mut number = 0;
+    for signed in line::decode::<Signature>(&text, list) {
+        let signed = signed.map_err(|error| error.to_string())?;
+        if signed == own {
+            break;
+        }
+        number += usize::from(signed.runs == own.runs);
+    }
+    Ok(JvmName { number, runs: own.runs })
 }
 
 #[cfg(test)]
@@ -126,10 +129,11 @@ mod tests {
     #[test]
     fn the_same_are_told_apart_by_their_order() {
         let list = std::env::temp_dir().join(format!("ravel-roll-{}", std::process::id()));
-        let sign = |what, process| sign_as(&list, what, process);
-        assert_eq!(sign("Main", 10), Ok("0:Main".into()));
-        assert_eq!(sign("Other", 11), Ok("0:Other".into()));
-        assert_eq!(sign("Main", 12), Ok("1:Main".into()));
+        let sign = |runs: &str, process| sign_as(&list, runs.to_string(), process);
+        let named = |name: &str| Ok(name.parse::<JvmName>().expect("a name"));
+        assert_eq!(sign("Main", 10), named("0:Main"));
+        assert_eq!(sign("Other", 11), named("0:Other"));
+        assert_eq!(sign("Main", 12), named("1:Main"));
         std::fs::remove_file(&list).expect("removed");
     }
 }

@@ -1,141 +1,191 @@
-//! The off-heap state of one recorded thread. `Ravel.java` reads and writes it at the same offsets.
+//! The off-heap state of one recorded thread. The Java helper classes read and write it at the offsets that `layout` tells them.
+
+use std::cell::Cell;
 
 use ravel_trace::raw::RawRecord;
 
+use crate::handover::Hand;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
 /// Bytes of a frame of the shadow stack.
-pub const FRAME: usize = 32;
-/// Bytes of a thread's table of recent accesses.
-pub const REPEATS: usize = 128 * 16;
-/// Bytes of a thread's table of accesses that say nothing new, and of the arrays it has last seen.
-pub const SETTLED: usize = (4096 + 4096) * 16;
+pub const FRAME: usize = size_of::<Frame>();
+/// Entries of a thread's table of recent accesses: their logarithm.
+pub const REPEATS_BITS: u32 = 7;
+/// Bytes of that table.
+pub const REPEATS: usize = 16 << REPEATS_BITS;
+/// Entries of a thread's table of accesses that say nothing new: their logarithm.
+pub const SETTLED_BITS: u32 = 12;
+/// Entries of the table of the arrays that a thread has last seen, which follows.
+pub const KNOWN_ARRAYS: usize = 4096;
+/// Bytes of both tables.
+pub const SETTLED: usize = (16 << SETTLED_BITS) + KNOWN_ARRAYS * 16;
 /// Places in each of the tables by site.
 pub const SITE_SLOTS: usize = 128;
 /// Places in the table by site and object.
 pub const MANY_SLOTS: usize = 512;
 /// Bytes of a thread's stack of modelled methods.
-pub const MODELS: usize = 40 * 64;
+pub const MODELS: usize = size_of::<ModelFrame>() * 64;
 
-/// One thread's state. The thread itself is the only one that writes the first part while it runs.
+/// A method on the shadow stack.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Frame {
+    /// The method.
+    pub method: u32,
+    /// Site of the call.
+    pub call: u32,
+    /// The position at which it was entered.
+    pub position: u32,
+    /// The step outside of it.
+    pub step: u32,
+    /// The lock of a synchronized method, `object << 1 | 1`, or 0.
+    pub lock: u64,
+    /// Where it takes that lock.
+    pub site: u32,
+    /// In recordings for races: how many calls of the same method are inside of this one.
+    pub again: u32,
+}
+
+/// A modelled method that is recorded.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ModelFrame {
+    /// The number of the model.
+    pub model: u32,
+    /// Modelled methods that were entered before and are not recorded.
+    pub nest: u32,
+    /// The stack top that was hidden before, or 0.
+    pub opaque: u64,
+    /// The object that the method is called on.
+    pub object: u64,
+    /// A key, an argument, a thread's block or a number of the global counter, as the effect needs it.
+    pub extra: u64,
+    /// Where the method was called.
+    pub site: u32,
+    /// 1 if the thread has the state alone.
+    pub alone: u32,
+}
+
+/// One thread's state. A cell belongs to the thread itself: no other thread reads or writes it, but for the buffer's two, as `hand`
+/// allows. The atomics are what other threads look at or change. So no thread ever needs `&mut` to a block.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ThreadBlock {
     /// Where the next record goes.
-    pub cursor: u64,
+    pub cursor: AtomicU64,
     /// Where the buffer ends.
-    pub limit: u64,
+    pub limit: Cell<u64>,
     /// Points passed.
-    pub position: u32,
+    pub position: AtomicU32,
     /// `(thread + 1) << 1`, as in the words of the objects it has alone.
     pub tag: u32,
     /// The global counter as last written in a mark.
-    pub mark: u64,
+    pub mark: Cell<u64>,
     /// Top of the shadow stack.
-    pub top: u64,
+    pub top: AtomicU64,
     /// Frames below this are in the trace.
-    pub written: u64,
+    pub written: Cell<u64>,
     /// Site of the call being made.
-    pub call: u32,
+    pub call: Cell<u32>,
     /// 1, or 0 where points do not count.
-    pub step: u32,
+    pub step: Cell<u32>,
     /// Next free object id.
-    pub next_id: u64,
+    pub next_id: Cell<u64>,
     /// End of the reserved object ids.
-    pub last_id: u64,
+    pub last_id: Cell<u64>,
     /// The stack top at which a modelled method hides what is below it.
-    pub opaque: u64,
+    pub opaque: Cell<u64>,
     /// End of the shadow stack.
-    pub stack_limit: u64,
+    pub stack_limit: Cell<u64>,
     /// Counts synchronisation and method boundaries.
-    pub segment: u32,
+    pub segment: Cell<u32>,
     /// Counts the times that another thread has begun to share an array that this one knew as its own.
-    pub stale: u32,
+    pub stale: Cell<u32>,
     /// Number of the volatile write under way.
-    pub stamp: u64,
+    pub stamp: Cell<u64>,
     /// The monitor waited for, `object << 1 | 1`, or 0.
-    pub waiting: u64,
+    pub waiting: Cell<u64>,
     /// Top of the stack of modelled methods.
-    pub model: u64,
+    pub model: Cell<u64>,
     /// Modelled methods entered and not recorded.
-    pub nest: u32,
+    pub nest: Cell<u32>,
     /// Counts accesses that were new in their segment.
-    pub novel: u32,
+    pub novel: Cell<u32>,
     /// Bottom of the shadow stack.
-    pub bottom: u64,
+    pub bottom: AtomicU64,
     /// Bottom of the stack of modelled methods.
-    pub model_base: u64,
+    pub model_base: Cell<u64>,
     /// Forced runs: the position at which the thread must ask.
-    pub gate: u32,
+    pub gate: AtomicU32,
     /// State of the noise generator.
-    pub noise: u32,
+    pub noise: Cell<u32>,
     /// The table of recent accesses.
-    pub repeats: u64,
+    pub repeats: Cell<u64>,
     // From here on only native code looks.
     /// The thread's number in the trace.
     pub thread: u32,
     /// How many threads it has started, workers of pools apart.
-    pub children: u32,
-    /// Start of the buffer.
-    pub buffer: u64,
+    pub children: Cell<u32>,
+    /// Start of the buffer. This word and the next change only as `hand` allows.
+    pub buffer: Cell<u64>,
     /// Bytes of the buffer.
-    pub buffer_size: u64,
+    pub buffer_size: Cell<u64>,
     /// Set once the thread's `Begin` is written.
-    pub begun: u32,
+    pub begun: Cell<u32>,
     /// Set once the thread's `End` is written.
-    pub ended: u32,
-    /// Set once the thread's part of a recording that was ended early is written.
-    pub closed: u32,
+    pub ended: Cell<u32>,
+    /// Who may move or copy the buffer.
+    pub hand: Hand,
     // Instrumented code again.
     /// Counts the claims to shared objects.
-    pub claims: u32,
+    pub claims: Cell<u32>,
     /// Moves when the thread has ordered something after what it did so far.
-    pub epoch: u64,
+    pub epoch: Cell<u64>,
     /// Moves then as well, and when another thread has touched an array of which this one takes no notice. Others add to
     /// it.
-    pub shaken: u64,
+    pub shaken: AtomicU64,
     /// The table of accesses that say nothing new; 0 until it is needed.
-    pub settled: u64,
+    pub settled: Cell<u64>,
     /// Forced runs: the position after the run of points that the thread is in.
-    pub run_end: u32,
+    pub run_end: Cell<u32>,
     /// Locks held, as far as it was seen.
-    pub held: u32,
+    pub held: Cell<u32>,
     /// In recordings for races: 1 while code of the JDK accesses its objects.
-    pub inside: u32,
+    pub inside: Cell<u32>,
     /// Keeps what follows aligned.
-    pub unused: u32,
+    pub unused: Cell<u32>,
     /// Moves when `epoch` does and when the thread gives a lock up.
-    pub stretch: u64,
+    pub stretch: Cell<u64>,
     /// By site: an object of which it takes no notice.
-    pub sure_objects: [u64; SITE_SLOTS],
+    pub sure_objects: Cell<[u64; SITE_SLOTS]>,
     /// By site: the same for a stretch of an array.
-    pub sure_arrays: [u64; SITE_SLOTS],
+    pub sure_arrays: Cell<[u64; SITE_SLOTS]>,
     /// By site: how often, up to 127, an access said something new since one last did not.
-    pub vain: [u8; SITE_SLOTS],
+    pub vain: Cell<[u8; SITE_SLOTS]>,
     /// By site and object or array: as the two by site.
-    pub sure_of_many: [u64; MANY_SLOTS],
+    pub sure_of_many: Cell<[u64; MANY_SLOTS]>,
     // Native code.
     /// How many workers of pools it has started.
-    pub workers: u32,
+    pub workers: Cell<u32>,
 }
 
-const _: () = {
-    assert!(std::mem::offset_of!(ThreadBlock, position) == 16);
-    assert!(std::mem::offset_of!(ThreadBlock, mark) == 24);
-    assert!(std::mem::offset_of!(ThreadBlock, top) == 32);
-    assert!(std::mem::offset_of!(ThreadBlock, call) == 48);
-    assert!(std::mem::offset_of!(ThreadBlock, opaque) == 72);
-    assert!(std::mem::offset_of!(ThreadBlock, segment) == 88);
-    assert!(std::mem::offset_of!(ThreadBlock, waiting) == 104);
-    assert!(std::mem::offset_of!(ThreadBlock, bottom) == 128);
-    assert!(std::mem::offset_of!(ThreadBlock, gate) == 144);
-    assert!(std::mem::offset_of!(ThreadBlock, repeats) == 152);
-    assert!(std::mem::offset_of!(ThreadBlock, thread) == 160);
-    assert!(std::mem::offset_of!(ThreadBlock, ended) == 188);
-    assert!(std::mem::offset_of!(ThreadBlock, claims) == 196);
-    assert!(std::mem::offset_of!(ThreadBlock, settled) == 216);
-    assert!(std::mem::offset_of!(ThreadBlock, run_end) == 224);
-    assert!(std::mem::offset_of!(ThreadBlock, stretch) == 240);
-    assert!(std::mem::offset_of!(ThreadBlock, sure_objects) == 248);
-};
+impl ThreadBlock {
+    /// Points passed.
+    pub fn position(&self) -> u32 {
+        self.position.load(Ordering::Relaxed)
+    }
+
+    /// Forced runs: lets the thread ask at this position.
+    pub fn set_gate(&self, position: u32) {
+        self.gate.store(position, Ordering::Relaxed);
+    }
+
+    /// Bottom of the shadow stack, and how many frames it has. Exact for the thread itself and while it does not run.
+    pub fn frames(&self) -> (u64, u64) {
+        let (bottom, top) = (self.bottom.load(Ordering::Relaxed), self.top.load(Ordering::Relaxed));
+        (bottom, top.saturating_sub(bottom) / FRAME as u64)
+    }
+}
 
 /// Bytes of a record.
 pub const RECORD: usize = size_of::<RawRecord>();

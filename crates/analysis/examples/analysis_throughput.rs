@@ -185,7 +185,7 @@ fn row(what: &str, events: u64, name: &str, threads: usize) -> Result<(), Failur
     let analyses = match name {
         "all" => registry::all(),
         "none" => Vec::new(),
-        name => vec![registry::by_name(name).ok_or_else(|| registry::UnknownAnalysis(name.to_owned()))?],
+        name => registry::choose(&[name.to_owned()], &[])?,
     };
     let settings = UnitSettings::default();
     let (start, busy) = (Instant::now(), on_cores());

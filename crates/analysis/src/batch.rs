@@ -197,7 +197,7 @@ impl Happened {
 
 /// One step of a batch.
 #[derive(Clone, Copy, Debug)]
-pub enum Step {
+pub enum BatchStep {
     /// A read, write or update.
     Access(Access),
     /// Any other event, but for calls and returns.
@@ -209,7 +209,7 @@ pub enum Step {
 /// A stretch of the trace.
 #[derive(Debug, Default)]
 pub struct Batch {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<BatchStep>,
     pub(crate) hard: Snapshots,
     pub(crate) full: Snapshots,
     /// Units that got their number, in order.
@@ -249,7 +249,7 @@ impl View {
 
     /// The steps of the batch.
     #[inline]
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[BatchStep] {
         &self.batch.steps
     }
 

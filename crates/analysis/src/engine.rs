@@ -19,7 +19,7 @@ use pass::Pass;
 use ravel_trace::{Names, Source, SourceError};
 use std::sync::Mutex;
 
-pub use crate::batch::{Access, Happened, Step, View};
+pub use crate::batch::{Access, BatchStep, Happened, View};
 
 /// What an analysis wants the engine to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -63,7 +63,7 @@ struct ThreadState {
 
 /// What the engine keeps.
 #[derive(Debug, Default)]
-pub struct State {
+pub struct EngineState {
     threads: Vec<ThreadState>,
     /// Sets of locks.
     pub locksets: Locksets,
@@ -84,7 +84,7 @@ pub struct Context<'a> {
     /// The trace's tables.
     pub names: &'a Names,
     /// What the engine keeps.
-    pub state: &'a State,
+    pub state: &'a EngineState,
     /// Whether to go on with what takes long.
     pub stop: &'a Stop<'a>,
 }
@@ -96,6 +96,11 @@ pub trait Analysis: Send {
 
     /// What it wants kept.
     fn needs(&self) -> Needs;
+
+    /// The settings of the pass that is about to begin.
+    fn set_up(&mut self, settings: &UnitSettings) {
+        let _ = settings;
+    }
 
     /// A read, write or update.
     fn access(&mut self, view: &View, access: &Access) {
@@ -116,9 +121,9 @@ pub trait Analysis: Send {
     fn batch(&mut self, view: &View) {
         for step in view.steps() {
             match step {
-                Step::Access(access) => self.access(view, access),
-                Step::Event(event) => self.event(view, event),
-                Step::UnitEnd(unit, index) => self.unit_end(view, *unit, *index),
+                BatchStep::Access(access) => self.access(view, access),
+                BatchStep::Event(event) => self.event(view, event),
+                BatchStep::UnitEnd(unit, index) => self.unit_end(view, *unit, *index),
             }
         }
     }
@@ -147,7 +152,7 @@ pub struct Outcome {
     /// What was left out at a bound, as sentences.
     pub left_out: Vec<String>,
     /// The engine's tables, to give the reports names.
-    pub state: State,
+    pub state: EngineState,
     /// How many events there were.
     pub events: u64,
     /// How many threads did something.
@@ -169,7 +174,8 @@ pub struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     /// An engine for these analyses, on one core.
-    pub fn new(settings: &'a UnitSettings, analyses: Vec<Box<dyn Analysis>>) -> Self {
+    pub fn new(settings: &'a UnitSettings, mut analyses: Vec<Box<dyn Analysis>>) -> Self {
+        analyses.iter_mut().for_each(|analysis| analysis.set_up(settings));
         let mut needs = analyses.iter().fold(Needs::default(), |n, a| n.and(a.needs()));
         needs.hard |= needs.history;
         needs.units |= needs.transactions;

@@ -22,7 +22,7 @@ pub const LET_GO: &str = "steps of units let go before another thread came to th
 pub const TOO_MANY_WAYS: &str = "accesses to variables that are accessed in too many ways";
 
 #[derive(Clone, Debug)]
-struct Entry<P> {
+struct ExposedAccess<P> {
     thread: ThreadId,
     kind: StepKind,
     locks: LocksetId,
@@ -70,7 +70,7 @@ pub struct Exposure<P> {
     /// Whether several threads access a location, one writes it, and no lock is held by all: without that, nobody can come to
     /// it while a unit keeps all the locks that it holds.
     unguarded: Vec<bool>,
-    entries: Vec<Vec<Entry<P>>>,
+    entries: Vec<Vec<ExposedAccess<P>>>,
     left_out: u64,
 }
 
@@ -114,14 +114,15 @@ impl<P: Default> Exposure<P> {
                 self.at[index].take_in(way, sets, entries.first().map(|first| first.thread));
                 self.unguarded[index] = self.at[index].is_unguarded();
                 if size_of::<P>() == 0 {
-                    let within = |entry: &Entry<P>| entry.is_like(way) && sets.is_subset(way.locks, entry.locks);
+                    let within =
+                        |entry: &ExposedAccess<P>| entry.is_like(way) && sets.is_subset(way.locks, entry.locks);
                     entries.retain(|entry| !within(entry));
                 }
                 if entries.capacity() == 0 {
                     // Most locations are one thread's.
                     entries.reserve_exact(1);
                 }
-                entries.push(Entry {
+                entries.push(ExposedAccess {
                     thread: way.thread,
                     kind: way.kind,
                     locks: way.locks,
@@ -230,7 +231,7 @@ impl<P: Default> Exposure<P> {
     }
 }
 
-impl<P> Entry<P> {
+impl<P> ExposedAccess<P> {
     #[inline]
     fn is_like(&self, way: &Way) -> bool {
         self.thread == way.thread && self.kind == way.kind

@@ -1,59 +1,11 @@
 //! What every analysis produces and every report shows: findings, in the stable JSON form.
 
+use ravel_trace::naming::{self, Frame};
 use ravel_trace::{LocationId, LockId, ThreadId};
 use serde::{Deserialize, Serialize};
 
+pub use crate::rule::{Rule, RuleFamily};
 pub use crate::timeline::{Lane, Recording};
-
-/// The kind of bug.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// Two unordered accesses, one a write.
-    DataRace,
-    /// A unit's accesses to one location interleaved so that no serial order explains them.
-    Atomicity,
-    /// The same over the several locations of an atomic set.
-    AtomicSet,
-    /// A unit on a cycle of conflicts over everything it touches.
-    Unserializable,
-    /// A field with no consistent lock.
-    LockDiscipline,
-    /// Locks taken in a circle.
-    LockOrder,
-    /// The static lock pattern.
-    LockPattern,
-    /// A field used without the lock that its annotation names.
-    GuardedBy,
-    /// Double-checked locking on a field that is not volatile.
-    DoubleCheckedLocking,
-    /// A lock in a field that is reassigned.
-    ReassignedLock,
-    /// A wait that no loop surrounds.
-    WaitOutsideLoop,
-    /// A notification without a change of state.
-    NakedNotify,
-}
-
-impl Rule {
-    /// The rule's id, `data-race`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::DataRace => "data-race",
-            Rule::Atomicity => "atomicity",
-            Rule::AtomicSet => "atomic-set",
-            Rule::Unserializable => "unserializable",
-            Rule::LockDiscipline => "lock-discipline",
-            Rule::LockOrder => "lock-order",
-            Rule::LockPattern => "lock-pattern",
-            Rule::GuardedBy => "guarded-by",
-            Rule::DoubleCheckedLocking => "double-checked-locking",
-            Rule::ReassignedLock => "reassigned-lock",
-            Rule::WaitOutsideLoop => "wait-outside-loop",
-            Rule::NakedNotify => "naked-notify",
-        }
-    }
-}
 
 /// How strong the evidence is, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -98,7 +50,7 @@ pub struct UnitRef {
 
 /// One step of the interleaving.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Step {
+pub struct FindingStep {
     /// The thread's name.
     pub thread: String,
     /// `read`, `write`, `update`, `acquire`, `release`, …
@@ -120,6 +72,18 @@ pub struct Step {
     /// The recorded event, for schedules; not part of the JSON.
     #[serde(skip)]
     pub event: Option<EventRef>,
+}
+
+impl FindingStep {
+    /// Where it is, as a line of a call stack.
+    pub fn frame(&self) -> Frame<'_> {
+        Frame {
+            class: &self.class,
+            method: naming::without_descriptor(&self.method),
+            file: &self.file,
+            line: self.line,
+        }
+    }
 }
 
 /// An event of the trace, found again by thread and position, or by its number in the global order.
@@ -169,7 +133,7 @@ pub struct Finding {
     /// The units concerned.
     pub units: Vec<UnitRef>,
     /// The interleaving.
-    pub steps: Vec<Step>,
+    pub steps: Vec<FindingStep>,
     /// None below confirmed.
     pub outcome: Option<Outcome>,
     /// Why it got no further than its evidence; none if nobody tried, or if there is no further.

@@ -5,6 +5,7 @@
 //! All locks of a transaction are held over all of it, so that apart from what is planted the trace has no race and is
 //! serialisable. Threads take turns at random.
 
+use fastrand::Rng;
 use ravel_trace::names::{Class, Field, Location, Lock, Method, Site, SiteKind, Thread};
 use ravel_trace::{
     ClassId, Event, FieldId, LocationId, LockId, MethodId, Mode, Names, ObjectId, Op, SiteId, Source, SourceError,
@@ -68,7 +69,7 @@ pub struct Generator {
     names: Names,
     workers: Vec<Worker>,
     owner: Vec<Option<u32>>,
-    random: u64,
+    random: Rng,
     made: u64,
     /// Events forced before anything else: starts, planted bugs, joins.
     forced: VecDeque<(u32, SiteId, Op)>,
@@ -92,7 +93,7 @@ impl Generator {
             names: tables(&shape),
             workers: (0..shape.threads).map(|_| Worker::default()).collect(),
             owner: vec![None; shape.locks as usize],
-            random: shape.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+            random: Rng::with_seed(shape.seed),
             made: 0,
             forced: VecDeque::new(),
             planted_races: 0,
@@ -111,12 +112,7 @@ impl Generator {
     }
 
     fn roll(&mut self, below: u32) -> u32 {
-        // xorshift64*: fast, and the same on every machine.
-        self.random ^= self.random >> 12;
-        self.random ^= self.random << 25;
-        self.random ^= self.random >> 27;
-        let high = self.random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32;
-        ((high * u64::from(below)) >> 32) as u32
+        self.random.u32(..below)
     }
 
     fn site(&self, variable: u32, write: bool) -> SiteId {

@@ -4,6 +4,8 @@ pub mod analyse;
 pub mod automata;
 pub mod batch;
 pub mod blocks;
+#[cfg(any(test, feature = "oracles"))]
+pub mod definitions;
 pub mod describe;
 pub mod engine;
 pub(crate) mod exposure;
@@ -13,14 +15,17 @@ pub mod generate;
 pub mod locks;
 pub mod lockset;
 pub mod merge;
+pub mod numbers;
+#[cfg(any(test, feature = "oracles"))]
+pub mod oracle;
 pub mod order;
 pub mod patterns;
 pub mod race;
 pub mod raw;
-pub mod readable;
 pub mod reduction;
 pub mod registry;
 pub(crate) mod repeats;
+pub mod rule;
 pub mod serializability;
 pub mod sets;
 pub mod sharing;
@@ -31,8 +36,6 @@ pub mod transaction;
 pub mod units;
 pub(crate) mod window;
 
-#[cfg(test)]
-mod oracle;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

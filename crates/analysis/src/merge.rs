@@ -13,12 +13,13 @@ mod library;
 pub use alike::fold_alike;
 
 use crate::describe::{Describer, help, library_help, message, tell_locks_apart};
-use crate::engine::State;
-use crate::finding::{Candidate, EventRef, Finding, Rule, UnitKind, UnitSpan};
+use crate::engine::EngineState;
+use crate::finding::{Candidate, EventRef, Finding, RuleFamily, UnitKind, UnitSpan};
 use crate::raw::{RawReport, RawStep};
 use crate::stop::Stop;
 use crate::units::UnitId;
 use library::{Library, Shared};
+use ravel_trace::naming;
 use ravel_trace::{LocationId, LockId, Names, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -48,12 +49,12 @@ impl Key {
 }
 
 /// Makes findings of the observations of one trace.
-pub fn merge(reports: Vec<RawReport>, names: &Names, state: &State) -> Vec<Finding> {
+pub fn merge(reports: Vec<RawReport>, names: &Names, state: &EngineState) -> Vec<Finding> {
     merge_until(&Stop::never(), reports, names, state)
 }
 
 /// The same, with what there was time for.
-pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, state: &State) -> Vec<Finding> {
+pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, state: &EngineState) -> Vec<Finding> {
     let describer = Describer::new(names, state);
     let library = Library::new(names, state, &reports);
     let mut groups: BTreeMap<Key, Vec<RawReport>> = BTreeMap::new();
@@ -67,8 +68,10 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
             continue;
         }
         match library.shared(&report).map(library_key) {
-            Some(key) if is_race(report.rule) => groups.entry(key).or_default().push(report),
-            Some(key) if report.rule == Rule::Unserializable => inside.entry(key).or_default().push(report),
+            Some(key) if report.rule.family().is_race() => groups.entry(key).or_default().push(report),
+            Some(key) if report.rule.family() == RuleFamily::Serializability => {
+                inside.entry(key).or_default().push(report)
+            }
             _ => groups.entry(key(&describer, &report)).or_default().push(report),
         }
     }
@@ -98,10 +101,6 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
     findings
 }
 
-fn is_race(rule: Rule) -> bool {
-    matches!(rule, Rule::DataRace | Rule::LockDiscipline)
-}
-
 fn library_key(shared: Shared) -> Key {
     Key {
         family: "race",
@@ -112,16 +111,13 @@ fn library_key(shared: Shared) -> Key {
 
 /// The class whose state a variable is; an imported variable stands for itself.
 fn subject_of(variable: &str) -> &str {
-    if let Some((_, class)) = variable.rsplit_once(" in ") {
-        return class;
-    }
-    variable.rsplit_once('.').map_or(variable, |(class, _)| class)
+    naming::variable::class_of(variable).unwrap_or(variable)
 }
 
 fn code_of(describer: &Describer<'_>, step: &RawStep) -> String {
     match (step.owner, describer.method_of(step)) {
         (Some(owner), _) => describer.unit_code(owner),
-        (None, Some(method)) => describer.method(method),
+        (None, Some(method)) => describer.names().method_text(method),
         (None, None) => describer.thread(step.point.thread),
     }
 }
@@ -140,13 +136,13 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
         codes.dedup();
         codes
     };
-    match report.rule {
-        rule if is_race(rule) => Key {
+    match report.rule.family() {
+        RuleFamily::Race | RuleFamily::Discipline => Key {
             family: "race",
             subject: variable,
             code: Vec::new(),
         },
-        Rule::Atomicity => {
+        RuleFamily::Atomicity => {
             // The unit that is interrupted is the one with two steps, the first of all in every pattern.
             let code = report.steps.first().map(|s| code_of(describer, s));
             Key {
@@ -155,18 +151,17 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
                 code: code.into_iter().collect(),
             }
         }
-        Rule::AtomicSet => Key {
+        RuleFamily::AtomicSet => Key {
             family: "atomicity",
             subject,
             code: codes(),
         },
-        Rule::Unserializable => Key {
+        RuleFamily::Serializability => Key {
             family: "unserializable",
             subject: String::new(),
             code: codes(),
         },
-        // The rules of locks; of these a trace shows the order alone.
-        _ => {
+        RuleFamily::LockOrder | RuleFamily::Code => {
             let mut locks: Vec<String> = report.steps.iter().map(|s| describer.target(s)).collect();
             locks.sort_unstable();
             locks.dedup();
@@ -218,7 +213,7 @@ fn strength(report: &RawReport) -> impl Ord + use<> {
         .steps
         .iter()
         .any(|s| s.owner.is_some_and(|o| !is_certain(o.kind)));
-    let whole = report.rule == Rule::Unserializable;
+    let whole = report.rule.family() == RuleFamily::Serializability;
     let last = report.steps.iter().map(|s| s.point.index).max();
     (
         std::cmp::Reverse(report.evidence),
@@ -260,13 +255,13 @@ fn take_turns(reports: Vec<RawReport>) -> Vec<RawReport> {
             .entry(report.steps.first().and_then(|step| step.location))
             .or_default();
         *turn += 1;
-        in_turn.push((report.rule == Rule::Unserializable, *turn, report));
+        in_turn.push((report.rule.family() == RuleFamily::Serializability, *turn, report));
     }
     in_turn.sort_by_key(|(follows, turn, _)| (*follows, *turn));
     in_turn.into_iter().map(|(.., report)| report).collect()
 }
 
-fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec<RawReport>) -> Finding {
+fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut reports: Vec<RawReport>) -> Finding {
     reports.sort_by_cached_key(strength);
     let library = key.family == "race" && !key.code.is_empty();
     if library {
@@ -332,7 +327,7 @@ fn finding(describer: &Describer<'_>, state: &State, key: &Key, mut reports: Vec
     }
 }
 
-fn candidate(describer: &Describer<'_>, state: &State, report: &RawReport) -> Candidate {
+fn candidate(describer: &Describer<'_>, state: &EngineState, report: &RawReport) -> Candidate {
     let mut ids: Vec<UnitId> = Vec::new();
     let mut units = Vec::new();
     let mut owners = Vec::new();

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use fastrand::Rng;
 use ravel_trace::{LocationId, LockId, Mode};
 
 use crate::transaction::{Action, Kind, Transaction};
@@ -18,7 +19,7 @@ pub type StepRef = (usize, usize);
 pub type View = (BTreeSet<(StepRef, Option<StepRef>)>, BTreeSet<(LocationId, StepRef)>);
 
 /// Gets a reachable state, whether it is complete, and whether nothing can happen in it.
-type Visit<'v, O> = &'v mut dyn FnMut(&O, &State, bool, bool) -> ControlFlow<()>;
+type Visit<'v, O> = &'v mut dyn FnMut(&O, &OracleState, bool, bool) -> ControlFlow<()>;
 
 /// A set of transactions laid out for enumeration.
 pub struct Oracle<'a> {
@@ -27,7 +28,7 @@ pub struct Oracle<'a> {
     forked: Vec<bool>,
 }
 
-struct State {
+struct OracleState {
     next: Vec<usize>,
     started: Vec<bool>,
     holds: Vec<(usize, LockId, Mode)>,
@@ -73,9 +74,9 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    fn start(&self) -> State {
+    fn start(&self) -> OracleState {
         let started = self.forked.iter().map(|forked| !forked).collect();
-        State {
+        OracleState {
             next: vec![0; self.threads.len()],
             started,
             holds: Vec::new(),
@@ -83,7 +84,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    fn enabled(&self, state: &State, thread: usize) -> Option<StepRef> {
+    fn enabled(&self, state: &OracleState, thread: usize) -> Option<StepRef> {
         let step = *self.threads[thread].get(state.next[thread])?;
         // Between the halves of an indivisible step nobody else runs.
         if let Some(&last) = state.trace.last()
@@ -116,7 +117,7 @@ impl<'a> Oracle<'a> {
     }
 
     /// Walks through every reachable state; `visit` gets the trace so far and whether it is complete.
-    fn walk(&self, state: &mut State, visit: Visit<'_, Self>) -> ControlFlow<()> {
+    fn walk(&self, state: &mut OracleState, visit: Visit<'_, Self>) -> ControlFlow<()> {
         let complete = state
             .next
             .iter()
@@ -218,7 +219,7 @@ impl<'a> Oracle<'a> {
         serial
     }
 
-    fn serial(&self, state: &mut State, left: &mut [usize], found: &mut Vec<Vec<StepRef>>) {
+    fn serial(&self, state: &mut OracleState, left: &mut [usize], found: &mut Vec<Vec<StepRef>>) {
         if left.iter().all(|&left| left == 0) {
             found.push(state.trace.clone());
             return;
@@ -292,25 +293,6 @@ impl<'a> Oracle<'a> {
     }
 }
 
-/// A small generator of pseudo-random numbers (splitmix64), so that a seed means the same everywhere.
-pub struct Rng(pub u64);
-
-impl Rng {
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-}
-
 /// What random transactions look like.
 #[derive(Clone, Copy)]
 pub struct Shape {
@@ -339,14 +321,14 @@ pub fn random(rng: &mut Rng, shape: Shape) -> Vec<Transaction> {
     let mut set = Vec::new();
     for thread in 0..shape.threads {
         let id = ThreadId::from(thread);
-        let count = 1 + rng.below(shape.transactions);
+        let count = 1 + rng.usize(..shape.transactions);
         let mut room = shape.steps;
         let fork_at = if shape.forks && thread == 0 && shape.threads > 1 {
-            Some(rng.below(count + 1))
+            Some(rng.usize(..count + 1))
         } else {
             None
         };
-        let mut join = fork_at.is_some() && rng.below(2) == 0;
+        let mut join = fork_at.is_some() && rng.usize(..2) == 0;
         for number in 0..=count {
             if fork_at == Some(number) {
                 set.push(Transaction::new(id, [Action::Fork(ThreadId::from(1usize))]));
@@ -371,12 +353,12 @@ pub fn random(rng: &mut Rng, shape: Shape) -> Vec<Transaction> {
 fn random_transaction(rng: &mut Rng, thread: ravel_trace::ThreadId, shape: Shape, room: usize) -> Transaction {
     let mut actions = Vec::new();
     let mut held: Vec<LockId> = Vec::new();
-    let mut accesses = 1 + rng.below(shape.accesses);
+    let mut accesses = 1 + rng.usize(..shape.accesses);
     while accesses > 0 && actions.len() + held.len() < room {
         let fits = actions.len() + held.len() + 3 <= room;
-        match rng.below(6 + shape.nesting) {
+        match rng.usize(..6 + shape.nesting) {
             0 | 1 | 6.. if fits && held.len() < 2 && shape.locks > 0 => {
-                let lock = LockId::from(rng.below(shape.locks));
+                let lock = LockId::from(rng.usize(..shape.locks));
                 if !held.contains(&lock) {
                     held.push(lock);
                     actions.push(Action::Acquire(lock, Mode::Exclusive));
@@ -388,7 +370,7 @@ fn random_transaction(rng: &mut Rng, thread: ravel_trace::ThreadId, shape: Shape
                 }
             }
             kind => {
-                let location = LocationId::from(rng.below(shape.variables));
+                let location = LocationId::from(rng.usize(..shape.variables));
                 actions.push(if kind % 2 == 0 {
                     Action::Read(location)
                 } else {

@@ -1,8 +1,7 @@
 //! Who comes before whom: vector clocks for the hard order and the full order of DESIGN's words.
 //!
-//! The *hard* order has program order, fork/begin, end/join, notify/resume, send/receive, class initialisation, and
-//! write/read of volatile and modelled locations (a read comes after the last write before it). The *full* order adds
-//! lock edges; there a read of a synchronising location comes after every earlier write, as in the Java memory model.
+//! Which events order which is decided by the rules of [`ravel_trace::order`]; here the edges that they report become clocks.
+//! A channel of the rules keeps a [`Stamp`], the clocks of its senders.
 //!
 //! An edge made by a pattern's own locations must not be held against that pattern: the whole point of the pattern
 //! `R W' W` on an atomic is that `W'` may come earlier. Three answers are kept, from cheap to exact:
@@ -20,7 +19,8 @@ mod clock;
 mod history;
 
 use crate::batch::{Snapshot, Snapshots};
-use ravel_trace::{ClassId, LocationId, LockId, Mode, SyncId, ThreadId};
+use ravel_trace::order::{Channel, EdgeRule, Edges, Notification};
+use ravel_trace::{ClassId, Event, LocationId, LockId, Names, Op, SiteId, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
 
 pub use clock::{Clock, ClockId, Clocks, Moment};
@@ -60,14 +60,6 @@ struct Edge {
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    /// Threads that wait, with what a `notifyAll` has sent them.
-    waiters: Vec<(ThreadId, u64, Option<Box<Stamp>>)>,
-    /// Single notifications not yet taken, with when they came.
-    single: Vec<(u64, Box<Stamp>)>,
-}
-
-#[derive(Debug, Default)]
 struct LockClocks {
     exclusive: Clock,
     shared: Clock,
@@ -90,12 +82,17 @@ const LOG_LIMIT: usize = 1 << 21;
 /// The clocks of all threads.
 #[derive(Debug, Default)]
 pub struct Order {
+    edges: Edges,
+    known: Known,
+}
+
+/// What threads know, and what is known at the sending ends of edges.
+#[derive(Debug, Default)]
+struct Known {
     kept: Kept,
     threads: Vec<Clocks>,
-    begun: Vec<bool>,
     forked: FxHashMap<ThreadId, Stamp>,
-    ended: FxHashMap<ThreadId, Stamp>,
-    waiting: FxHashMap<LockId, Waiting>,
+    notified: FxHashMap<Notification, Box<Stamp>>,
     syncs: FxHashMap<SyncId, Gathered>,
     classes: FxHashMap<ClassId, Stamp>,
     locations: FxHashMap<LocationId, Box<Stamp>>,
@@ -104,128 +101,163 @@ pub struct Order {
     log_is_whole: bool,
     seen: FxHashMap<(ThreadId, LocationId), Moment>,
     history: History,
-    /// For each thread, the classes whose initialisation it is known to come after.
-    uses: Vec<Vec<bool>>,
     epoch: u32,
     /// The clocks that the batch in the making refers to.
-    pub(crate) hard_snapshots: Snapshots,
-    pub(crate) full_snapshots: Snapshots,
+    hard_snapshots: Snapshots,
+    full_snapshots: Snapshots,
 }
 
 impl Order {
     /// Keeps what is asked for.
     pub fn new(kept: Kept) -> Self {
-        let log_is_whole = kept.history;
         Order {
-            kept,
-            log_is_whole,
-            ..Order::default()
+            edges: Edges::default(),
+            known: Known {
+                kept,
+                log_is_whole: kept.history,
+                ..Known::default()
+            },
         }
     }
 
     /// Whether anything is kept at all.
     #[inline]
     pub fn is_kept(&self) -> bool {
-        self.kept.hard || self.kept.full
+        self.known.kept.hard || self.known.kept.full
     }
 
     /// Makes room for a thread.
     #[inline]
     pub fn ensure(&mut self, thread: ThreadId) {
-        if self.threads.len() <= thread.index() {
-            self.grow(thread);
+        self.known.ensure(thread);
+    }
+
+    /// A thread has an event, its first perhaps.
+    #[inline]
+    pub fn begin(&mut self, thread: ThreadId) {
+        let known = &mut self.known;
+        self.edges
+            .begins(thread, |_, channel| known.comes_after(thread, channel));
+    }
+
+    /// An event that is no access: what it comes after.
+    pub fn before(&mut self, event: &Event, names: &Names) {
+        let (thread, known) = (event.thread, &mut self.known);
+        let mut after = |_, channel| known.comes_after(thread, channel);
+        self.edges.runs_at(thread, event.site, names, &mut after);
+        self.edges.other(event, names, after);
+        if matches!(event.op, Op::Resume { .. }) {
+            for notification in self.edges.forgotten() {
+                self.known.notified.remove(&notification);
+            }
         }
     }
 
-    #[cold]
-    fn grow(&mut self, thread: ThreadId) {
-        for i in self.threads.len()..=thread.index() {
-            let mut clocks = Clocks::default();
-            let own = ThreadId::from(i);
-            clocks.hard.set(own, 1);
-            clocks.bare.set(own, 1);
-            clocks.full.set(own, 1);
-            self.threads.push(clocks);
-            self.begun.push(false);
-            self.history.grow();
-            self.uses.push(Vec::new());
-        }
+    /// An event that is no access: what comes after it.
+    pub fn after(&mut self, event: &Event, names: &Names) {
+        let (thread, known) = (event.thread, &mut self.known);
+        self.edges.sends(event, names, |channel| known.sends(thread, channel));
+    }
+
+    /// A thread runs code of a class.
+    #[inline]
+    pub fn runs_at(&mut self, thread: ThreadId, site: SiteId, names: &Names) {
+        let known = &mut self.known;
+        self.edges
+            .runs_at(thread, site, names, |_, channel| known.comes_after(thread, channel));
+    }
+
+    /// A thread accesses a static field of a class.
+    #[inline]
+    pub fn uses(&mut self, thread: ThreadId, class: ClassId) {
+        let known = &mut self.known;
+        self.edges
+            .uses(thread, class, |_, channel| known.comes_after(thread, channel));
+    }
+
+    /// A read of a volatile or modelled location. One stamp has both the last write and, for the full order, all of them.
+    pub fn read_location(&mut self, thread: ThreadId, location: LocationId) {
+        let known = &mut self.known;
+        self.edges.reads(location, |rule, channel| {
+            if rule == EdgeRule::Volatile {
+                known.comes_after(thread, channel);
+            }
+        });
+    }
+
+    /// A write of a volatile or modelled location.
+    pub fn write_location(&mut self, thread: ThreadId, location: LocationId) {
+        let known = &mut self.known;
+        self.edges.writes(location, |channel| known.sends(thread, channel));
     }
 
     /// What a thread knows now.
     #[inline]
     pub fn of(&self, thread: ThreadId) -> &Clocks {
-        &self.threads[thread.index()]
+        self.known.of(thread)
     }
 
     /// The thread's present in the hard order.
     #[inline]
     pub fn now(&self, thread: ThreadId) -> Moment {
-        Moment {
-            thread,
-            time: self.of(thread).hard.get(thread),
-        }
+        self.known.now(thread)
     }
 
     /// The thread's present in the full order.
     #[inline]
     pub fn full_now(&self, thread: ThreadId) -> Moment {
-        Moment {
-            thread,
-            time: self.of(thread).full.get(thread),
-        }
+        self.known.full_now(thread)
     }
 
     /// What the thread knows now of the hard order, for the batch in the making.
     #[inline]
     pub(crate) fn hard_snapshot(&mut self, thread: ThreadId) -> Snapshot {
-        if !self.kept.hard {
+        if !self.known.kept.hard {
             return Snapshot::default();
         }
-        self.hard_snapshots.take(thread, &self.threads[thread.index()].hard)
+        self.known
+            .hard_snapshots
+            .take(thread, &self.known.threads[thread.index()].hard)
     }
 
     /// What the thread knows now of the full order, for the batch in the making.
     #[inline]
     pub(crate) fn full_snapshot(&mut self, thread: ThreadId) -> Snapshot {
-        if !self.kept.full {
+        if !self.known.kept.full {
             return Snapshot::default();
         }
-        self.full_snapshots.take(thread, &self.threads[thread.index()].full)
-    }
-
-    #[inline]
-    fn hard_changed(&mut self, thread: ThreadId) {
-        self.history.moved(thread);
-        self.epoch = self.epoch.wrapping_add(1);
-        self.hard_snapshots.changed(thread);
+        self.known
+            .full_snapshots
+            .take(thread, &self.known.threads[thread.index()].full)
     }
 
     /// How often a clock of the hard order has changed.
     #[inline]
     pub fn epoch(&self) -> u32 {
-        self.epoch
+        self.known.epoch
     }
 
     /// The id of what the thread knows now; only with `history`.
     #[inline]
     pub fn clock_id(&mut self, thread: ThreadId) -> ClockId {
-        if !self.kept.history {
+        if !self.known.kept.history {
             return ClockId::default();
         }
-        self.history
-            .present(thread, &self.threads[thread.index()], self.log.len())
+        let known = &mut self.known;
+        known
+            .history
+            .present(thread, &known.threads[thread.index()], known.log.len())
     }
 
     /// Remembered clocks.
     #[inline]
     pub fn past(&self, id: ClockId) -> Past<'_> {
-        self.history.past(id)
+        self.known.history.past(id)
     }
 
     /// How many moments were taken for an earlier one of their thread, because there were too many.
     pub fn coarse(&self) -> u64 {
-        self.history.coarse()
+        self.known.history.coarse()
     }
 
     /// Whether an event of thread `a` with clock `at_a` comes before an event of thread `b` with clock `at_b`, by hard
@@ -248,13 +280,13 @@ impl Order {
         if !cb.hard.knows(moment) {
             return (false, 0);
         }
-        if !self.log_is_whole {
+        if !self.known.log_is_whole {
             return (false, usize::MAX);
         }
         // Edges on a way from one to the other were noted after the first clock was taken and before the second.
-        let (from, to) = (self.history.noted(a.1), self.history.noted(b.1));
-        let log = &self.log[from.min(to)..to];
-        let mut reached = vec![0u32; self.threads.len()];
+        let (from, to) = (self.known.history.noted(a.1), self.known.history.noted(b.1));
+        let log = &self.known.log[from.min(to)..to];
+        let mut reached = vec![0u32; self.known.threads.len()];
         reached[b.0.index()] = cb.hard.get(b.0);
         for edge in log.iter().rev() {
             if edge.via.is_some_and(|l| without.contains(&l)) {
@@ -266,6 +298,62 @@ impl Order {
             }
         }
         (reached[a.0.index()] >= moment.time, log.len())
+    }
+
+    /// Exchanges the clocks that the batch in the making refers to: those of the hard order and those of the full order.
+    pub(crate) fn swap_snapshots(&mut self, hard: &mut Snapshots, full: &mut Snapshots) {
+        std::mem::swap(hard, &mut self.known.hard_snapshots);
+        std::mem::swap(full, &mut self.known.full_snapshots);
+    }
+}
+
+impl Known {
+    #[inline]
+    fn ensure(&mut self, thread: ThreadId) {
+        if self.threads.len() <= thread.index() {
+            self.grow(thread);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, thread: ThreadId) {
+        for i in self.threads.len()..=thread.index() {
+            let mut clocks = Clocks::default();
+            let own = ThreadId::from(i);
+            clocks.hard.set(own, 1);
+            clocks.bare.set(own, 1);
+            clocks.full.set(own, 1);
+            self.threads.push(clocks);
+            self.history.grow();
+        }
+    }
+
+    #[inline]
+    fn of(&self, thread: ThreadId) -> &Clocks {
+        &self.threads[thread.index()]
+    }
+
+    #[inline]
+    fn now(&self, thread: ThreadId) -> Moment {
+        Moment {
+            thread,
+            time: self.of(thread).hard.get(thread),
+        }
+    }
+
+    #[inline]
+    fn full_now(&self, thread: ThreadId) -> Moment {
+        Moment {
+            thread,
+            time: self.of(thread).full.get(thread),
+        }
+    }
+
+    #[inline]
+    fn hard_changed(&mut self, thread: ThreadId) {
+        self.history.moved(thread);
+        self.epoch = self.epoch.wrapping_add(1);
+        self.hard_snapshots.changed(thread);
     }
 
     fn stamp(&self, thread: ThreadId) -> Stamp {
@@ -348,95 +436,78 @@ impl Order {
         self.log.extend(edges.map(|&from| Edge { from, to, via }));
     }
 
-    /// A thread starts another.
-    pub fn fork(&mut self, thread: ThreadId, child: ThreadId) {
-        self.ensure(child);
-        let stamp = self.stamp(thread);
-        self.forked.insert(child, stamp);
-        self.advance(thread);
-    }
-
-    /// The first event of a thread that this has not yet been told of.
+    /// What a channel holds comes before what the thread does from now on.
     #[inline]
-    pub fn begin(&mut self, thread: ThreadId) {
-        if !self.begun[thread.index()] {
-            self.begun[thread.index()] = true;
-            if let Some(stamp) = self.forked.remove(&thread) {
+    fn comes_after(&mut self, thread: ThreadId, channel: Channel) {
+        match channel {
+            Channel::Fork(child) if child == thread => {
+                if let Some(stamp) = self.forked.remove(&child) {
+                    self.receive(thread, &stamp, None);
+                }
+            }
+            Channel::Fork(child) => {
+                if let Some(stamp) = self.forked.get(&child).cloned() {
+                    self.receive(thread, &stamp, None);
+                }
+            }
+            Channel::Thread(child) => {
+                let stamp = self.stamp(child);
                 self.receive(thread, &stamp, None);
             }
-        }
-    }
-
-    /// A thread's last event.
-    pub fn end(&mut self, thread: ThreadId) {
-        let stamp = self.stamp(thread);
-        self.ended.insert(thread, stamp);
-        self.advance(thread);
-    }
-
-    /// A thread has seen the end of another. If the trace has no end for it, its last event stands in.
-    pub fn join(&mut self, thread: ThreadId, child: ThreadId) {
-        self.ensure(child);
-        let stamp = self.ended.get(&child).cloned().unwrap_or_else(|| self.stamp(child));
-        self.receive(thread, &stamp, None);
-    }
-
-    /// A thread begins to wait.
-    pub fn wait(&mut self, thread: ThreadId, lock: LockId, index: u64) {
-        let waiting = self.waiting.entry(lock).or_default();
-        waiting.waiters.retain(|w| w.0 != thread);
-        waiting.waiters.push((thread, index, None));
-    }
-
-    /// A thread wakes others.
-    pub fn notify(&mut self, thread: ThreadId, lock: LockId, all: bool, index: u64) {
-        let stamp = Box::new(self.stamp(thread));
-        let waiting = self.waiting.entry(lock).or_default();
-        if all {
-            for waiter in &mut waiting.waiters {
-                waiter.2.get_or_insert_with(|| stamp.clone());
+            Channel::Notify(notification) => {
+                if let Some(stamp) = self.notified.get(&notification).cloned() {
+                    self.receive(thread, &stamp, None);
+                }
             }
-        } else if !waiting.waiters.is_empty() {
-            waiting.single.push((index, stamp));
+            Channel::Send(sync) => self.receive_sync(thread, sync),
+            Channel::Class(class) => self.uses_initialized(thread, class),
+            Channel::Location(location) => {
+                if let Some(stamp) = self.locations.remove(&location) {
+                    self.receive(thread, &stamp, Some(location));
+                    self.locations.insert(location, stamp);
+                }
+            }
+            Channel::Exclusive(lock) => self.takes(thread, lock, |clocks| &clocks.exclusive),
+            Channel::Shared(lock) => self.takes(thread, lock, |clocks| &clocks.shared),
         }
-        self.advance(thread);
     }
 
-    /// A waiter goes on: after the `notifyAll` that reached it or else after the oldest single notification that came
-    /// during its wait and that no other waiter has taken.
-    pub fn resume(&mut self, thread: ThreadId, lock: LockId, notified: bool) {
-        let Some(waiting) = self.waiting.get_mut(&lock) else {
-            return;
-        };
-        let Some(i) = waiting.waiters.iter().position(|w| w.0 == thread) else {
-            return;
-        };
-        let (_, since, by_all) = waiting.waiters.remove(i);
-        let mut stamp = None;
-        if notified {
-            stamp = by_all;
-            if stamp.is_none() {
-                let taken = waiting.single.iter().position(|(index, _)| *index > since);
-                stamp = taken.map(|j| waiting.single.remove(j).1);
+    /// A thread sends what it knows into a channel.
+    #[inline]
+    fn sends(&mut self, thread: ThreadId, channel: Channel) {
+        match channel {
+            Channel::Fork(child) => {
+                self.ensure(child);
+                let stamp = self.stamp(thread);
+                self.forked.insert(child, stamp);
+            }
+            Channel::Thread(_) => {}
+            Channel::Notify(notification) => {
+                let stamp = Box::new(self.stamp(thread));
+                self.notified.insert(notification, stamp);
+            }
+            Channel::Send(sync) => {
+                let stamp = self.stamp(thread);
+                self.syncs.entry(sync).or_default().add(&stamp);
+            }
+            Channel::Class(class) => {
+                let stamp = self.stamp(thread);
+                self.classes.insert(class, stamp);
+            }
+            Channel::Location(location) => self.write_location(thread, location),
+            Channel::Exclusive(lock) => {
+                return self.gives_up(thread, lock, |clocks, full| clocks.exclusive.clone_from(full));
+            }
+            Channel::Shared(lock) => {
+                return self.gives_up(thread, lock, |clocks, full| {
+                    clocks.shared.join(full);
+                });
             }
         }
-        if waiting.waiters.is_empty() {
-            waiting.single.clear();
-        }
-        if let Some(stamp) = stamp {
-            self.receive(thread, &stamp, None);
-        }
-    }
-
-    /// The release half of other synchronisation.
-    pub fn send(&mut self, thread: ThreadId, sync: SyncId) {
-        let stamp = self.stamp(thread);
-        self.syncs.entry(sync).or_default().add(&stamp);
         self.advance(thread);
     }
 
-    /// The acquire half.
-    pub fn receive_sync(&mut self, thread: ThreadId, sync: SyncId) {
+    fn receive_sync(&mut self, thread: ThreadId, sync: SyncId) {
         let Some(gathered) = self.syncs.remove(&sync) else {
             return;
         };
@@ -450,35 +521,8 @@ impl Order {
         self.syncs.insert(sync, gathered);
     }
 
-    /// A class is initialised.
-    pub fn initialized(&mut self, thread: ThreadId, class: ClassId) {
-        let stamp = self.stamp(thread);
-        self.classes.insert(class, stamp);
-        for uses in &mut self.uses {
-            if let Some(known) = uses.get_mut(class.index()) {
-                *known = false;
-            }
-        }
-        self.advance(thread);
-    }
-
-    /// A thread uses a class.
-    #[inline]
-    pub fn uses(&mut self, thread: ThreadId, class: ClassId) {
-        let known = self.uses[thread.index()].get(class.index());
-        if self.classes.is_empty() || known.is_some_and(|known| *known) {
-            return;
-        }
-        self.uses_initialized(thread, class);
-    }
-
     fn uses_initialized(&mut self, thread: ThreadId, class: ClassId) {
         let Some(stamp) = self.classes.get(&class) else { return };
-        let uses = &mut self.uses[thread.index()];
-        if uses.len() <= class.index() {
-            uses.resize(class.index() + 1, false);
-        }
-        uses[class.index()] = true;
         let clocks = &self.threads[thread.index()];
         let known = (!self.kept.hard || clocks.hard.knows(stamp.origin) && clocks.bare.knows(stamp.origin))
             && (!self.kept.full || clocks.full.knows(stamp.full_origin));
@@ -488,17 +532,8 @@ impl Order {
         }
     }
 
-    /// A read of a volatile or modelled location.
-    pub fn read_location(&mut self, thread: ThreadId, location: LocationId) {
-        let Some(stamp) = self.locations.remove(&location) else {
-            return;
-        };
-        self.receive(thread, &stamp, Some(location));
-        self.locations.insert(location, stamp);
-    }
-
-    /// A write of a volatile or modelled location. The hard order remembers this write alone, the full order all.
-    pub fn write_location(&mut self, thread: ThreadId, location: LocationId) {
+    /// The hard order remembers this write alone, the full order all.
+    fn write_location(&mut self, thread: ThreadId, location: LocationId) {
         let clocks = &self.threads[thread.index()];
         let (origin, full_origin) = (self.now(thread), self.full_now(thread));
         match self.locations.get_mut(&location) {
@@ -518,45 +553,35 @@ impl Order {
                 self.locations.insert(location, Box::new(stamp));
             }
         }
-        self.advance(thread);
     }
 
-    fn lock_clocks(&mut self, lock: LockId) -> &mut LockClocks {
+    fn lock_clocks(&mut self, lock: LockId) {
         if self.locks.len() <= lock.index() {
             self.locks.resize_with(lock.index() + 1, LockClocks::default);
         }
-        &mut self.locks[lock.index()]
     }
 
-    /// A lock is taken: after its exclusive holders and, if alone, its readers.
-    pub fn acquire(&mut self, thread: ThreadId, lock: LockId, mode: Mode) {
+    /// Learns what those who gave a lock up knew, in the full order.
+    #[inline]
+    fn takes(&mut self, thread: ThreadId, lock: LockId, sent: impl Fn(&LockClocks) -> &Clock) {
+        if !self.kept.full {
+            return;
+        }
+        if let Some(clocks) = self.locks.get(lock.index())
+            && self.threads[thread.index()].full.join(sent(clocks))
+        {
+            self.full_snapshots.changed(thread);
+        }
+    }
+
+    #[inline]
+    fn gives_up(&mut self, thread: ThreadId, lock: LockId, send: impl Fn(&mut LockClocks, &Clock)) {
         if !self.kept.full {
             return;
         }
         self.lock_clocks(lock);
-        let clocks = &self.locks[lock.index()];
         let full = &mut self.threads[thread.index()].full;
-        full.join(&clocks.exclusive);
-        if mode == Mode::Exclusive {
-            full.join(&clocks.shared);
-        }
-        self.full_snapshots.changed(thread);
-    }
-
-    /// A lock is given up.
-    pub fn release(&mut self, thread: ThreadId, lock: LockId, mode: Mode) {
-        if !self.kept.full {
-            return;
-        }
-        self.lock_clocks(lock);
-        let clocks = &mut self.locks[lock.index()];
-        let full = &mut self.threads[thread.index()].full;
-        match mode {
-            Mode::Exclusive => clocks.exclusive.0.clone_from(&full.0),
-            Mode::Shared => {
-                clocks.shared.join(full);
-            }
-        }
+        send(&mut self.locks[lock.index()], full);
         let time = full.get(thread) + 1;
         full.set(thread, time);
         self.full_snapshots.changed(thread);

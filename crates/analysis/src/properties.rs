@@ -8,42 +8,27 @@ use crate::finding::{Rule, UnitKind};
 use crate::raw::RawReport;
 use crate::registry;
 use crate::units::UnitSettings;
+use fastrand::Rng;
 use ravel_trace::memory::MemoryTrace;
 use ravel_trace::{Op, Source};
 use std::collections::BTreeSet;
 
-/// xorshift64*, so that a case is its seed.
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Self {
-        Dice((seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
-    }
-
-    fn roll(&mut self, below: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % below
-    }
-}
-
 /// Threads in columns, each a list of blocks: a declared unit or a bare stretch, with or without a lock around parts.
-fn random_trace(dice: &mut Dice, threads: usize, units: bool, locks: bool) -> String {
+fn random_trace(rng: &mut Rng, threads: usize, units: bool, locks: bool) -> String {
     let mut plans: Vec<Vec<String>> = Vec::new();
     for _ in 0..threads {
         let mut plan = Vec::new();
-        for _ in 0..1 + dice.roll(2) {
-            let unit = units && dice.roll(4) > 0;
+        for _ in 0..1 + rng.usize(..2) {
+            let unit = units && rng.usize(..4) > 0;
             if unit {
                 plan.push("ubegin".to_owned());
             }
-            for _ in 0..1 + dice.roll(3) {
-                let lock = (locks && dice.roll(2) == 0).then(|| format!("l{}", dice.roll(2)));
+            for _ in 0..1 + rng.usize(..3) {
+                let lock = (locks && rng.usize(..2) == 0).then(|| format!("l{}", rng.usize(..2)));
                 plan.extend(lock.iter().map(|l| format!("acq {l}")));
-                for _ in 0..1 + dice.roll(2) {
-                    let op = ["r", "w", "r", "w", "u"][dice.roll(5)];
-                    plan.push(format!("{op} {}", ["x", "y", "z"][dice.roll(3)]));
+                for _ in 0..1 + rng.usize(..2) {
+                    let op = ["r", "w", "r", "w", "u"][rng.usize(..5)];
+                    plan.push(format!("{op} {}", ["x", "y", "z"][rng.usize(..3)]));
                 }
                 plan.extend(lock.iter().map(|l| format!("rel {l}")));
             }
@@ -53,18 +38,18 @@ fn random_trace(dice: &mut Dice, threads: usize, units: bool, locks: bool) -> St
         }
         plans.push(plan);
     }
-    interleave(dice, plans)
+    interleave(rng, plans)
 }
 
 /// A random interleaving that respects the locks.
-fn interleave(dice: &mut Dice, mut plans: Vec<Vec<String>>) -> String {
+fn interleave(rng: &mut Rng, mut plans: Vec<Vec<String>>) -> String {
     let names: Vec<String> = (0..plans.len()).map(|t| format!("t{t}")).collect();
     let mut text = names.join(" | ") + "\n";
     let mut held: Vec<String> = Vec::new();
     plans.iter_mut().for_each(|p| p.reverse());
     while plans.iter().any(|p| !p.is_empty()) {
-        let thread = dice.roll(plans.len());
-        for _ in 0..1 + dice.roll(3) {
+        let thread = rng.usize(..plans.len());
+        for _ in 0..1 + rng.usize(..3) {
             let Some(next) = plans[thread].last() else { break };
             if let Some(lock) = next.strip_prefix("acq ") {
                 if held.iter().any(|h| h == lock) {
@@ -82,7 +67,7 @@ fn interleave(dice: &mut Dice, mut plans: Vec<Vec<String>>) -> String {
     text
 }
 
-fn run(text: &str, analysis: &str) -> (MemoryTrace, Vec<RawReport>, crate::engine::State) {
+fn run(text: &str, analysis: &str) -> (MemoryTrace, Vec<RawReport>, crate::engine::EngineState) {
     let mut trace = MemoryTrace::parse(text).expect("a generated trace parses");
     // Spans of locks are units by default; here only what the trace declares counts.
     let settings = UnitSettings {
@@ -164,8 +149,8 @@ fn on_cycle(accesses: &[Plain], transactions: usize) -> BTreeSet<usize> {
 fn serializability_agrees_with_a_search_for_cycles() {
     let mut cyclic = 0;
     for seed in 0..8_000 {
-        let mut dice = Dice::new(seed);
-        let text = random_trace(&mut dice, 2 + (seed % 2) as usize, true, seed % 3 == 0);
+        let mut rng = Rng::with_seed(seed);
+        let text = random_trace(&mut rng, 2 + (seed % 2) as usize, true, seed % 3 == 0);
         let (trace, reports, _) = run(&text, "serializability");
         let (accesses, declared) = accesses(&trace);
         let expected = on_cycle(&accesses, declared.len());
@@ -199,21 +184,21 @@ fn serializability_agrees_with_a_search_for_cycles() {
 fn automata_agree_with_conflict_serializability_of_two_units() {
     let mut found = 0;
     for seed in 0..8_000u64 {
-        let mut dice = Dice::new(seed ^ 0xA070);
-        let plan = |dice: &mut Dice| {
+        let mut rng = Rng::with_seed(seed ^ 0xA070);
+        let plan = |rng: &mut Rng| {
             let mut plan = vec!["ubegin".to_owned()];
-            for _ in 0..1 + dice.roll(5) {
+            for _ in 0..1 + rng.usize(..5) {
                 plan.push(format!(
                     "{} {}",
-                    ["r", "w", "u"][dice.roll(3)],
-                    ["x", "y", "z"][dice.roll(3)]
+                    ["r", "w", "u"][rng.usize(..3)],
+                    ["x", "y", "z"][rng.usize(..3)]
                 ));
             }
             plan.push("uend".to_owned());
             plan
         };
-        let plans = vec![plan(&mut dice), plan(&mut dice)];
-        let text = interleave(&mut dice, plans);
+        let plans = vec![plan(&mut rng), plan(&mut rng)];
+        let text = interleave(&mut rng, plans);
         let (trace, reports, _) = run(&text, "automata");
         let (accesses, declared) = accesses(&trace);
         let expected = !on_cycle(&accesses, declared.len()).is_empty();
@@ -285,8 +270,8 @@ fn site_pairs(reports: &[RawReport]) -> BTreeSet<(u32, u32)> {
 fn races_agree_with_enumeration() {
     let mut raced = 0;
     for seed in 0..3_000 {
-        let mut dice = Dice::new(seed ^ 0x0DD);
-        let text = random_trace(&mut dice, 2 + (seed % 2) as usize, false, true);
+        let mut rng = Rng::with_seed(seed ^ 0x0DD);
+        let text = random_trace(&mut rng, 2 + (seed % 2) as usize, false, true);
         let (trace, predicted, _) = run(&text, "race-predicted");
         let (_, observed, _) = run(&text, "race-observed");
         let (accesses, _) = accesses(&trace);

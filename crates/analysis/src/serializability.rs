@@ -61,14 +61,14 @@ struct Past {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct LastAccesses {
     write: Option<Past>,
     /// The readers since the last write, unsettled ones among them, at most one per lane, and in step with them where they read.
     readers: SmallVec<[NodeId; 2]>,
     reads: Vec<Point>,
 }
 
-impl Place {
+impl LastAccesses {
     /// Remembers a read. The earliest of a unit since the last write is as good as any later one.
     #[inline]
     fn read(&mut self, graph: &Graph, past: Past) {
@@ -101,7 +101,7 @@ impl Place {
 #[derive(Debug)]
 struct Projection {
     graphs: Vec<Option<Box<Graph>>>,
-    places: Vec<Place>,
+    places: Vec<LastAccesses>,
     /// The graphs that an open unit has touched.
     touched: FxHashMap<UnitId, SmallVec<[u32; 2]>>,
     /// Where an open unit has read volatile and modelled locations.
@@ -127,7 +127,7 @@ impl Projection {
             self.graphs.resize_with(index + 1, || None);
         }
         if self.places.len() <= access.location.index() {
-            self.places.resize(access.location.index() + 1, Place::default());
+            self.places.resize(access.location.index() + 1, LastAccesses::default());
         }
         let thread = access.thread();
         let graph = self.graphs[index].get_or_insert_with(Box::default);

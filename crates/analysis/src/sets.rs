@@ -7,6 +7,7 @@
 
 use crate::units::{UnitSettings, matches_pattern};
 use ravel_trace::names::{Location, SiteKind, flags};
+use ravel_trace::origin::is_platform;
 use ravel_trace::{ClassId, FieldId, LocationId, Names, ObjectId, SiteId};
 use rustc_hash::FxHashMap;
 
@@ -83,11 +84,6 @@ pub struct Cells {
     words: FxHashMap<(Option<ObjectId>, ClassId, String), u32>,
 }
 
-/// Whether a class is part of the Java platform.
-pub fn is_platform(class: &str) -> bool {
-    ["java.", "javax.", "jdk.", "sun."].iter().any(|p| class.starts_with(p))
-}
-
 /// Whether a list of annotations has one of this simple name.
 pub fn annotated(annotations: &[String], name: &str) -> bool {
     annotations.iter().any(|a| a.split('(').next() == Some(name))
@@ -152,7 +148,7 @@ impl Cells {
                 || settings
                     .not_atomic
                     .iter()
-                    .any(|p| matches_pattern(p, &field_name(names, f)))
+                    .any(|p| matches_pattern(p, &names.field_text(f)))
         });
         let word = field.and_then(|f| self.word(names, f, object));
         let cell = Cell {
@@ -201,7 +197,7 @@ impl Cells {
             if let Some(name) = annotation_value(&names.field(field).annotations, "AtomicSet") {
                 return SetKey::Named(object, name.to_owned());
             }
-            let full = field_name(names, field);
+            let full = names.field_text(field);
             let declared = settings
                 .atomic_sets
                 .iter()
@@ -220,62 +216,6 @@ impl Cells {
             _ => field.map_or(SetKey::Single(location), |f| SetKey::Class(names.field(f).class)),
         }
     }
-}
-
-/// `shop.Stock.items`; an imported variable has its bare name.
-pub fn field_name(names: &Names, field: FieldId) -> String {
-    let field = names.field(field);
-    match names.classes.get(field.class.index()) {
-        Some(class) if !class.name.is_empty() => format!("{}.{}", class.name, field.name),
-        _ => field.name.clone(),
-    }
-}
-
-/// `shop.Stock.items`, `shop.Stock.items[]` for an element of an array (by the site's class), `x` for an imported
-/// variable: no numbers of objects, indices or runs.
-pub fn location_name(names: &Names, location: LocationId, site: SiteId) -> String {
-    match names.locations[location.index()] {
-        Location::Named(field) => names.field(field).name.clone(),
-        Location::Field(_, field) | Location::Entry(_, field, _) | Location::Static(field) => field_name(names, field),
-        Location::Element(..) => {
-            let descriptor = match names.sites.get(site.index()).map(|s| &s.what) {
-                Some(SiteKind::Element(descriptor)) => readable_array(descriptor),
-                _ => "array[]".to_owned(),
-            };
-            let method = names
-                .sites
-                .get(site.index())
-                .and_then(|s| names.methods.get(s.method.index()));
-            match method.and_then(|m| names.classes.get(m.class.index())) {
-                Some(class) if !class.name.is_empty() => format!("{descriptor} in {}", class.name),
-                _ => descriptor,
-            }
-        }
-    }
-}
-
-/// `[Ljava/lang/Object;` as `Object[]`.
-fn readable_array(descriptor: &str) -> String {
-    let element = descriptor.trim_start_matches('[');
-    let depth = descriptor.len() - element.len();
-    let name = match element {
-        "I" => "int",
-        "J" => "long",
-        "Z" => "boolean",
-        "B" => "byte",
-        "C" => "char",
-        "S" => "short",
-        "F" => "float",
-        "D" => "double",
-        "" => "array",
-        other => other
-            .trim_start_matches('L')
-            .trim_end_matches(';')
-            .rsplit('/')
-            .next()
-            .unwrap_or("array"),
-    };
-    format!("{name}{}", "[]".repeat(depth.max(1)))
 }
 
 /// On what a write depends.

@@ -134,9 +134,9 @@ fn is_plain(names: &Names, location: LocationId) -> bool {
 mod tests {
     use super::*;
     use crate::engine::Engine;
-    use crate::oracle::Rng;
     use crate::registry;
     use crate::units::UnitSettings;
+    use fastrand::Rng;
     use ravel_trace::memory::MemoryTrace;
     use ravel_trace::{Event, SourceError};
 
@@ -202,18 +202,18 @@ mod tests {
         let mut text = String::from("volatile flag\nt0 | t1 | t2\n");
         let (mut depth, mut held) = ([0; THREADS], [None; 2]);
         for _ in 0..50 {
-            let thread = rng.below(THREADS);
-            let event = match rng.below(12) {
+            let thread = rng.usize(..THREADS);
+            let event = match rng.usize(..12) {
                 0 if depth[thread] < 3 => {
                     depth[thread] += 1;
-                    ["enter C.m", "enter D.n", "enter synchronized C.s", "enter E.o"][rng.below(4)].to_owned()
+                    ["enter C.m", "enter D.n", "enter synchronized C.s", "enter E.o"][rng.usize(..4)].to_owned()
                 }
                 1 if depth[thread] > 0 => {
                     depth[thread] -= 1;
                     "exit".to_owned()
                 }
                 2 | 3 => {
-                    let lock = rng.below(2);
+                    let lock = rng.usize(..2);
                     match held[lock] {
                         None => {
                             held[lock] = Some(thread);
@@ -228,7 +228,7 @@ mod tests {
                 }
                 kind => {
                     // Few places for each thread, so that many are nobody else's.
-                    let place = (rng.below(4) * (thread + 1) + thread) % PLACES.len();
+                    let place = (rng.usize(..4) * (thread + 1) + thread) % PLACES.len();
                     let (kind, line) = if kind % 3 == 0 {
                         ('w', 2 * place)
                     } else {
@@ -268,7 +268,7 @@ mod tests {
     fn what_is_passed_over_changes_nothing() {
         let (mut passed_over, mut reports) = (0, 0);
         for seed in 0..400 {
-            let text = random_trace(&mut Rng(seed));
+            let text = random_trace(&mut Rng::with_seed(seed));
             let mut trace = MemoryTrace::parse(&text).expect("the trace parses");
             let sharing = Sharing::of(&mut trace, &|| false);
             passed_over += sharing.of.iter().filter(|of| **of != Interest::Full).count();

@@ -65,16 +65,24 @@ impl std::fmt::Debug for Stop<'_> {
 mod tests {
     use super::*;
 
+    /// One that was asked, and began so long ago or will begin so much later.
+    fn asked(began: Instant) -> Stop<'static> {
+        Stop {
+            began,
+            ..Stop::new(&|| true)
+        }
+    }
+
     #[test]
     fn a_search_ends_only_if_asked_and_after_its_grace() {
         let never = Stop::never();
         assert!(!never.now() && !never.was_heeded());
-        let asked = Stop::new(&|| true);
-        assert!(!asked.now(), "some time is left");
-        std::thread::sleep(GRACE + Duration::from_millis(20));
-        assert!(!asked.was_heeded());
+        let young = asked(Instant::now() + GRACE);
+        assert!(!young.now(), "some time is left");
+        assert!(!young.was_heeded());
+        let old = asked(Instant::now() - 2 * GRACE);
         let mut count = 0;
-        assert!((0..1024).any(|_| asked.now_and_then(&mut count)));
-        assert!(asked.was_heeded());
+        assert!((0..1024).any(|_| old.now_and_then(&mut count)));
+        assert!(old.was_heeded());
     }
 }

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use ravel_trace::naming;
 use ravel_trace::{Event, Names, Source, SourceError, ThreadId};
 use serde::{Deserialize, Serialize};
 
-use crate::describe::thread_names;
 use crate::finding::Finding;
 
 /// The most threads of which a report has a lane: the busiest.
@@ -171,7 +171,7 @@ impl Timeline {
 
     /// The timeline as a report keeps it.
     pub fn recording(&self, trace: &str, names: &Names) -> Recording {
-        let known = thread_names(names);
+        let known = naming::thread_names(names, 0);
         let mut busy: Vec<ThreadId> = (0..self.threads.len())
             .map(|index| ThreadId(index as u32))
             .filter(|thread| self.total(*thread) > 0)

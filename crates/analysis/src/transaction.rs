@@ -1,10 +1,7 @@
-//! Transactions as the papers write them: what one thread does between two points, with the locks it holds.
+//! Transactions as the papers write them: the steps of one thread between two points, with the locks it holds.
 //!
-//! Reduction, blocks, lock-order cycles and the brute-force oracle all work on this small model, so each can be tested
-//! alone on a line of text such as `t1: acq(m) r(x) rel(m) w(x)`. A line is a transaction of the thread named before
-//! the colon; several lines of one thread are its transactions in program order. Steps are `r(x)`, `w(x)`, `u(x)` (a
-//! read and a write in one indivisible step), `acq(m)`, `rel(m)`, `sacq(m)` and `srel(m)` (a lock shared among
-//! readers), `fork(t)` and `join(t)`.
+//! Blocks, lock-order cycles and the oracles of the tests work on this small model. Tests write it as text, so that they try each
+//! algorithm alone on a line such as `t1: acq(m) r(x) rel(m) w(x)`.
 
 use ravel_trace::{LocationId, LockId, Mode, ThreadId};
 use rustc_hash::FxHashMap;
@@ -29,7 +26,7 @@ pub enum Action {
 
 /// One step of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct TransactionStep {
     /// What it does.
     pub action: Action,
     /// Which event of the trace it is. The read and the write of one indivisible update share it, and nothing can
@@ -138,7 +135,7 @@ pub struct Transaction {
     /// Who.
     pub thread: ThreadId,
     /// What, in program order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TransactionStep>,
     /// The locks already held when it begins.
     pub entry: Held,
 }
@@ -149,7 +146,7 @@ impl Transaction {
         let steps = actions
             .into_iter()
             .zip(0..)
-            .map(|(action, origin)| Step { action, origin })
+            .map(|(action, origin)| TransactionStep { action, origin })
             .collect();
         Transaction {
             thread,
@@ -208,211 +205,13 @@ impl Transaction {
         }
         accesses
     }
-
-    /// The steps that are no access of another location than `location`.
-    pub fn project(&self, location: LocationId) -> Transaction {
-        let keep = |step: &&Step| match step.action {
-            Action::Read(at) | Action::Write(at) => at == location,
-            _ => true,
-        };
-        Transaction {
-            steps: self.steps.iter().filter(keep).copied().collect(),
-            ..self.clone()
-        }
-    }
-}
-
-/// Transactions read from text, with the names that the text gave to things.
-#[derive(Clone, Debug, Default)]
-pub struct TransactionSet {
-    /// In the order of the lines.
-    pub transactions: Vec<Transaction>,
-    /// Indexed by [`ThreadId`].
-    pub threads: Vec<String>,
-    /// Indexed by [`LocationId`].
-    pub locations: Vec<String>,
-    /// Indexed by [`LockId`].
-    pub locks: Vec<String>,
-}
-
-/// Why a line of transactions could not be read.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}: {problem}")]
-pub struct TextError {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub problem: String,
-}
-
-fn intern(names: &mut Vec<String>, name: &str) -> usize {
-    names.iter().position(|known| known == name).unwrap_or_else(|| {
-        names.push(name.to_owned());
-        names.len() - 1
-    })
-}
-
-impl TransactionSet {
-    /// Reads transactions from text, one per line.
-    pub fn parse(text: &str) -> Result<Self, TextError> {
-        let mut set = TransactionSet::default();
-        let lines = || {
-            text.lines()
-                .enumerate()
-                .map(|(at, line)| (at + 1, line.trim()))
-                .filter(|(_, l)| !l.is_empty())
-        };
-        // Thread ids follow the order of the lines, not of the forks that mention them.
-        for (line, text) in lines() {
-            let (thread, _) = text.split_once(':').ok_or_else(|| TextError {
-                line,
-                problem: "expected `thread: steps`".into(),
-            })?;
-            intern(&mut set.threads, thread.trim());
-        }
-        for (line, text) in lines() {
-            let Some((thread, steps)) = text.split_once(':') else {
-                continue;
-            };
-            let thread = ThreadId::from(intern(&mut set.threads, thread.trim()));
-            let mut transaction = Transaction {
-                thread,
-                steps: Vec::new(),
-                entry: Held::default(),
-            };
-            for (origin, word) in (0..).zip(steps.split_whitespace()) {
-                for action in set.actions(word).map_err(|problem| TextError { line, problem })? {
-                    transaction.steps.push(Step { action, origin });
-                }
-            }
-            set.transactions.push(transaction);
-        }
-        Ok(set)
-    }
-
-    fn actions(&mut self, word: &str) -> Result<SmallVec<[Action; 2]>, String> {
-        let (op, name) = word
-            .strip_suffix(')')
-            .and_then(|word| word.split_once('('))
-            .ok_or_else(|| format!("expected `step(name)`, found `{word}`"))?;
-        let location = |set: &mut Self| LocationId::from(intern(&mut set.locations, name));
-        let lock = |set: &mut Self| LockId::from(intern(&mut set.locks, name));
-        let thread = |set: &mut Self| ThreadId::from(intern(&mut set.threads, name));
-        Ok(match op.to_ascii_lowercase().as_str() {
-            "r" => smallvec::smallvec![Action::Read(location(self))],
-            "w" => smallvec::smallvec![Action::Write(location(self))],
-            "u" => {
-                let location = location(self);
-                smallvec::smallvec![Action::Read(location), Action::Write(location)]
-            }
-            "acq" => smallvec::smallvec![Action::Acquire(lock(self), Mode::Exclusive)],
-            "rel" => smallvec::smallvec![Action::Release(lock(self), Mode::Exclusive)],
-            "sacq" => smallvec::smallvec![Action::Acquire(lock(self), Mode::Shared)],
-            "srel" => smallvec::smallvec![Action::Release(lock(self), Mode::Shared)],
-            "fork" => smallvec::smallvec![Action::Fork(thread(self))],
-            "join" => smallvec::smallvec![Action::Join(thread(self))],
-            _ => return Err(format!("unknown step `{op}`")),
-        })
-    }
-}
-
-/// The order that thread starts and joins make among the steps of a set of transactions.
-///
-/// Cost: one vector clock per synchronisation step and thread; a question costs two look-ups.
-#[derive(Clone, Debug)]
-pub struct ForkOrder {
-    /// For each transaction, the number of steps of its thread before it.
-    offset: Vec<u32>,
-    thread: Vec<usize>,
-    /// Per thread: (from this step of the thread on, clock), in order. A clock says how many steps of every other
-    /// thread have certainly happened.
-    clocks: Vec<Vec<(u32, Vec<u32>)>>,
-}
-
-impl ForkOrder {
-    /// Works the order out. A thread that nobody forks is there from the start; a join of a thread waits for all its
-    /// transactions.
-    pub fn new(transactions: &[Transaction]) -> Self {
-        let threads = transactions.iter().map(|t| t.thread.index() + 1).max().unwrap_or(0);
-        let threads = transactions
-            .iter()
-            .flat_map(|t| &t.steps)
-            .filter_map(|step| match step.action {
-                Action::Fork(child) | Action::Join(child) => Some(child.index() + 1),
-                _ => None,
-            })
-            .fold(threads, usize::max);
-        let mut length = vec![0u32; threads];
-        let mut offset = Vec::with_capacity(transactions.len());
-        let mut syncs: Vec<Vec<(u32, Action)>> = vec![Vec::new(); threads];
-        for transaction in transactions {
-            let thread = transaction.thread.index();
-            offset.push(length[thread]);
-            for (at, step) in (length[thread]..).zip(&transaction.steps) {
-                if matches!(step.action, Action::Fork(_) | Action::Join(_)) {
-                    syncs[thread].push((at, step.action));
-                }
-            }
-            length[thread] += u32::try_from(transaction.steps.len()).unwrap_or(u32::MAX);
-        }
-        let mut clocks = vec![vec![(0u32, vec![0u32; threads])]; threads];
-        // Forks and joins are few; iterating to the fixed point keeps this short and order-independent.
-        loop {
-            let before = clocks.clone();
-            for thread in 0..threads {
-                let mut own: Vec<(u32, Vec<u32>)> = vec![clocks[thread][0].clone()];
-                for &(at, action) in &syncs[thread] {
-                    let mut now = own.last().map(|(_, clock)| clock.clone()).unwrap_or_default();
-                    match action {
-                        Action::Fork(child) => {
-                            let first = &mut clocks[child.index()][0].1;
-                            first
-                                .iter_mut()
-                                .zip(&now)
-                                .for_each(|(known, &more)| *known = (*known).max(more));
-                            first[thread] = first[thread].max(at + 1);
-                        }
-                        Action::Join(child) => {
-                            let end = clocks[child.index()]
-                                .last()
-                                .map(|(_, clock)| clock.clone())
-                                .unwrap_or_default();
-                            now.iter_mut()
-                                .zip(&end)
-                                .for_each(|(known, &more)| *known = (*known).max(more));
-                            now[child.index()] = now[child.index()].max(length[child.index()]);
-                            own.push((at, now));
-                        }
-                        _ => {}
-                    }
-                }
-                clocks[thread] = own;
-            }
-            if clocks == before {
-                break;
-            }
-        }
-        let thread = transactions.iter().map(|t| t.thread.index()).collect();
-        ForkOrder { offset, thread, clocks }
-    }
-
-    /// Whether step `a` (transaction, step) must come before step `b`.
-    pub fn before(&self, a: (usize, usize), b: (usize, usize)) -> bool {
-        let at = |(transaction, step): (usize, usize)| self.offset[transaction] as usize + step;
-        let (from, to) = (self.thread[a.0], self.thread[b.0]);
-        if from == to {
-            return at(a) < at(b);
-        }
-        let clocks = &self.clocks[to];
-        let index = clocks.partition_point(|(since, _)| *since as usize <= at(b));
-        index > 0 && (clocks[index - 1].1[from] as usize) > at(a)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
+    use crate::definitions::TransactionSet;
 
     #[test]
     fn text_gives_steps_locksets_and_flags() {
@@ -450,22 +249,5 @@ mod tests {
         let (reader, writer) = (set.transactions[0].accesses(), set.transactions[1].accesses());
         assert!(!reader[0].held.excludes(&reader[0].held));
         assert!(reader[0].held.excludes(&writer[0].held));
-    }
-
-    #[test]
-    fn starts_and_joins_order_steps_through_a_third_thread() {
-        let set = TransactionSet::parse("m: w(x) fork(t) w(y) join(t) w(z)\n t: fork(u) r(x)\n u: r(y)").unwrap();
-        let order = ForkOrder::new(&set.transactions);
-        assert!(order.before((0, 0), (2, 0)));
-        assert!(!order.before((0, 2), (2, 0)) && !order.before((2, 0), (0, 2)));
-        assert!(order.before((1, 1), (0, 4)));
-        assert!(!order.before((2, 0), (0, 4)));
-        assert!(order.before((0, 0), (0, 1)));
-    }
-
-    #[test]
-    fn text_errors_name_the_line() {
-        let error = TransactionSet::parse("t: r(x)\nt: frob(x)").unwrap_err();
-        assert_eq!(error.to_string(), "line 2: unknown step `frob`");
     }
 }

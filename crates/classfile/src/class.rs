@@ -262,13 +262,13 @@ impl ClassFile {
     /// The code of a method; none if it is abstract or native.
     pub fn code(&self, method: &Member) -> Result<Option<Code>> {
         self.member_attribute(method, "Code")
-            .map(|attribute| Code::parse(attribute, self.has_short_code()))
+            .map(|attribute| Code::parse(attribute, self.may_have_short_code()))
             .transpose()
     }
 
     /// Replaces (or adds) the code of the method at `index` of `methods`.
     pub fn set_code(&mut self, index: usize, code: &Code) -> Result<()> {
-        let info = code.write(self.has_short_code())?;
+        let info = code.write()?;
         let ClassFile { methods, pool, .. } = self;
         let Some(method) = methods.get_mut(index) else {
             return Err(ErrorKind::Malformed("method index").at(0));
@@ -284,8 +284,8 @@ impl ClassFile {
         Ok(())
     }
 
-    /// Whether this class is so old (before 45.3) that its code attributes have shorter fields.
-    pub(crate) fn has_short_code(&self) -> bool {
+    /// Whether this class is so old (before 45.3) that its code attributes may have shorter fields.
+    pub(crate) fn may_have_short_code(&self) -> bool {
         (self.major, self.minor) < (45, 3)
     }
 

@@ -24,6 +24,8 @@ pub struct Code {
     pub attributes: Vec<Attribute>,
     /// Where the instructions began in the file that was read; 0 for new code. For error messages.
     pub offset: usize,
+    /// Whether the attribute has the shorter fields that compilers wrote before version 45.3.
+    pub short: bool,
 }
 
 impl PartialEq for Code {
@@ -70,8 +72,17 @@ impl Code {
         }
     }
 
-    /// Reads a `Code` attribute. `short` says that the class is older than version 45.3, where fields were shorter.
-    pub fn parse(attribute: &Attribute, short: bool) -> Result<Code> {
+    /// Reads a `Code` attribute. `old` says that the class is older than version 45.3, so its fields may be shorter. The JVMs
+    /// of today read the longer form whatever the version says, so that form comes first.
+    pub fn parse(attribute: &Attribute, old: bool) -> Result<Code> {
+        let long = Code::parse_as(attribute, false);
+        match long {
+            Err(_) if old => Code::parse_as(attribute, true).or(long),
+            long => long,
+        }
+    }
+
+    fn parse_as(attribute: &Attribute, short: bool) -> Result<Code> {
         let mut r = attribute.reader();
         let (max_stack, max_locals, length) = if short {
             (u16::from(r.u1()?), u16::from(r.u1()?), usize::from(r.u2()?))
@@ -93,17 +104,18 @@ impl Code {
             exceptions,
             attributes,
             offset,
+            short,
         })
     }
 
-    /// The content of the attribute; `short` as for [`Code::parse`].
-    pub fn write(&self, short: bool) -> Result<Vec<u8>> {
+    /// The content of the attribute.
+    pub fn write(&self) -> Result<Vec<u8>> {
         let attributes: usize = self.attributes.iter().map(|attribute| 6 + attribute.info.len()).sum();
         let mut out = Vec::with_capacity(12 + self.code.len() + 8 * self.exceptions.len() + attributes);
         if self.code.len() > MAX_CODE {
             return Err(ErrorKind::CodeTooLarge(self.code.len()).at(self.offset));
         }
-        if short {
+        if self.short {
             let small = |value: u16| u8::try_from(value).map_err(|_| ErrorKind::StackTooDeep.at(self.offset));
             out.push(small(self.max_stack)?);
             out.push(small(self.max_locals)?);

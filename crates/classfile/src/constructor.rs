@@ -27,7 +27,7 @@ pub fn super_call_pc(code: &Code, pool: &ConstantPool) -> Option<u32> {
     };
     search.push(
         0,
-        State {
+        UninitializedThis {
             locals: vec![0],
             stack: Vec::new(),
         },
@@ -51,7 +51,7 @@ pub fn super_call_pc(code: &Code, pool: &ConstantPool) -> Option<u32> {
 
 /// Where the uninitialised `this` lies.
 #[derive(Clone)]
-struct State {
+struct UninitializedThis {
     /// The locals that hold it.
     locals: Vec<u16>,
     /// For each slot of the stack, whether it holds it.
@@ -73,13 +73,13 @@ struct Search<'a> {
     /// The positions some path has been at. In code that passes verification all paths agree on what a slot holds
     /// that is used later, so one visit is enough.
     seen: Vec<bool>,
-    pending: Vec<(u32, State)>,
+    pending: Vec<(u32, UninitializedThis)>,
     budget: usize,
 }
 
 impl Search<'_> {
     /// Plans a visit unless there has been one; none when the budget is used up.
-    fn push(&mut self, pc: u32, state: State) -> Option<()> {
+    fn push(&mut self, pc: u32, state: UninitializedThis) -> Option<()> {
         if self.seen.get(pc as usize) == Some(&false) {
             self.budget = self.budget.checked_sub(state.stack.len() + state.locals.len() + 8)?;
             self.pending.push((pc, state));
@@ -87,7 +87,7 @@ impl Search<'_> {
         Some(())
     }
 
-    fn follow(&mut self, start: u32, mut state: State) -> Result<End> {
+    fn follow(&mut self, start: u32, mut state: UninitializedThis) -> Result<End> {
         let mut pc = start;
         loop {
             match self.seen.get_mut(pc as usize) {
@@ -106,7 +106,7 @@ impl Search<'_> {
                 let protected = u32::from(entry.start)..u32::from(entry.end);
                 let handler = u32::from(entry.handler);
                 if protected.contains(&pc) && self.seen.get(handler as usize) == Some(&false) {
-                    let at_handler = State {
+                    let at_handler = UninitializedThis {
                         locals: state.locals.clone(),
                         stack: vec![false],
                     };
@@ -116,9 +116,9 @@ impl Search<'_> {
                 }
             }
             match self.step(&instruction, &mut state)? {
-                Step::Go => {}
-                Step::Found => return Ok(End::Call(pc)),
-                Step::Lost => return Ok(End::Lost),
+                PathStep::Go => {}
+                PathStep::Found => return Ok(End::Call(pc)),
+                PathStep::Lost => return Ok(End::Lost),
             }
             for target in instruction.jump_targets() {
                 if self.seen.get(target as usize) == Some(&false) && self.push(target, state.clone()).is_none() {
@@ -133,22 +133,24 @@ impl Search<'_> {
     }
 
     /// Does to the state what the instruction does.
-    fn step(&self, instruction: &Instruction<'_>, state: &mut State) -> Result<Step> {
-        let State { locals, stack } = state;
+    fn step(&self, instruction: &Instruction<'_>, state: &mut UninitializedThis) -> Result<PathStep> {
+        let UninitializedThis { locals, stack } = state;
         let opcode = instruction.opcode;
         match (opcode, instruction.operand) {
-            (op::JSR | op::JSR_W | op::RET, _) => return Ok(Step::Lost),
+            (op::JSR | op::JSR_W | op::RET, _) => return Ok(PathStep::Lost),
             (op::ALOAD | op::ALOAD_0..=op::ALOAD_3, Operand::Local(local)) => {
                 stack.push(locals.contains(&local));
-                return Ok(Step::Go);
+                return Ok(PathStep::Go);
             }
             (op::ASTORE | op::ASTORE_0..=op::ASTORE_3, Operand::Local(local)) => {
-                let Some(this) = stack.pop() else { return Ok(Step::Lost) };
+                let Some(this) = stack.pop() else {
+                    return Ok(PathStep::Lost);
+                };
                 locals.retain(|other| *other != local);
                 if this {
                     locals.push(local);
                 }
-                return Ok(Step::Go);
+                return Ok(PathStep::Go);
             }
             (op::DUP..=op::DUP2_X2, _) => {
                 let (copied, below) = match opcode {
@@ -160,31 +162,31 @@ impl Search<'_> {
                     _ => (2, 2),
                 };
                 let Some(at) = stack.len().checked_sub(copied + below) else {
-                    return Ok(Step::Lost);
+                    return Ok(PathStep::Lost);
                 };
                 let top: Vec<bool> = stack.iter().skip(at + below).copied().collect();
                 stack.splice(at..at, top);
-                return Ok(Step::Go);
+                return Ok(PathStep::Go);
             }
             (op::SWAP, _) => {
                 let (Some(a), Some(b)) = (stack.pop(), stack.pop()) else {
-                    return Ok(Step::Lost);
+                    return Ok(PathStep::Lost);
                 };
                 stack.extend([a, b]);
-                return Ok(Step::Go);
+                return Ok(PathStep::Go);
             }
             _ => {}
         }
         let (popped, pushed) = stack_effect(instruction, self.pool)?;
         let Some(left) = stack.len().checked_sub(popped as usize) else {
-            return Ok(Step::Lost);
+            return Ok(PathStep::Lost);
         };
         if opcode == op::INVOKESPECIAL
             && stack.get(left) == Some(&true)
             && let Operand::Method(index) = instruction.operand
             && self.pool.member_ref(index)?.name == b"<init>"
         {
-            return Ok(Step::Found);
+            return Ok(PathStep::Found);
         }
         stack.truncate(left);
         stack.extend((0..pushed).map(|_| false));
@@ -195,13 +197,13 @@ impl Search<'_> {
             locals.retain(|other| !(local..local.saturating_add(popped as u16)).contains(other));
         }
         if stack.len() > usize::from(self.code.max_stack) + 1 {
-            return Ok(Step::Lost);
+            return Ok(PathStep::Lost);
         }
-        Ok(Step::Go)
+        Ok(PathStep::Go)
     }
 }
 
-enum Step {
+enum PathStep {
     Go,
     Found,
     Lost,

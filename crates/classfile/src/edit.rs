@@ -39,13 +39,13 @@ pub struct CodeEditor {
 #[derive(Debug, Clone, Copy)]
 struct Insertion {
     pc: u32,
-    place: Place,
+    place: InsertionPlace,
     start: u32,
     len: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum InsertionPlace {
     Before,
     Instead,
     After,
@@ -137,7 +137,7 @@ impl CodeEditor {
         self.insertions.is_empty() && self.entry.is_empty() && self.catch_alls.is_empty() && self.stack == 0
     }
 
-    fn insert(&mut self, pc: u32, place: Place, bytes: &[u8]) {
+    fn insert(&mut self, pc: u32, place: InsertionPlace, bytes: &[u8]) {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(bytes);
         self.insertions.push(Insertion {
@@ -151,13 +151,13 @@ impl CodeEditor {
     /// Inserts code that runs whenever the instruction at `pc` is about to, however it is reached. Several insertions
     /// at one place run in the order in which they were made.
     pub fn insert_before(&mut self, pc: u32, bytes: &[u8]) {
-        self.insert(pc, Place::Before, bytes);
+        self.insert(pc, InsertionPlace::Before, bytes);
     }
 
     /// Inserts code that runs when execution goes on from the instruction at `pc` to the next one, but not when
     /// something else jumps there. After an instruction that never goes on to the next one nothing is inserted.
     pub fn insert_after(&mut self, pc: u32, bytes: &[u8]) {
-        self.insert(pc, Place::After, bytes);
+        self.insert(pc, InsertionPlace::After, bytes);
     }
 
     /// Inserts code that runs once when the method is entered, and not when a loop comes back to its first instruction.
@@ -167,7 +167,7 @@ impl CodeEditor {
 
     /// Replaces the instruction at `pc`; the bytes must not be empty. The last replacement counts.
     pub fn replace(&mut self, pc: u32, bytes: &[u8]) {
-        self.insert(pc, Place::Instead, bytes);
+        self.insert(pc, InsertionPlace::Instead, bytes);
     }
 
     /// Appends a handler for everything thrown from `start` up to `end` (not included) that no handler of the method
@@ -437,13 +437,13 @@ impl<'a> Pending<'a> {
                 });
             }
         }
-        let before = self.run(pc, Place::Before);
-        let instead = self.run(pc, Place::Instead).last();
-        let after = self.run(pc, Place::After);
+        let before = self.run(pc, InsertionPlace::Before);
+        let instead = self.run(pc, InsertionPlace::Instead).last();
+        let after = self.run(pc, InsertionPlace::After);
         Ok(Here { before, instead, after })
     }
 
-    fn run(&mut self, pc: u32, place: Place) -> &'a [Insertion] {
+    fn run(&mut self, pc: u32, place: InsertionPlace) -> &'a [Insertion] {
         let count = self
             .rest
             .iter()

@@ -181,20 +181,20 @@ impl<'a> Instructions<'a> {
     }
 
     /// The next instruction, without its operands; much cheaper than decoding it.
-    pub(crate) fn step(&mut self) -> Option<Result<Step>> {
+    pub(crate) fn step(&mut self) -> Option<Result<InstructionAt>> {
         let pc = self.pc;
         let opcode = *self.code.get(pc)?;
         let len = op::fixed_length(opcode);
         if len > 0 && pc + len as usize <= self.code.len() {
             self.pc += len as usize;
-            return Some(Ok(Step {
+            return Some(Ok(InstructionAt {
                 pc: pc as u32,
                 opcode,
                 len,
             }));
         }
         let decoded = self.next()?;
-        Some(decoded.map(|Instruction { pc, opcode, len, .. }| Step { pc, opcode, len }))
+        Some(decoded.map(|Instruction { pc, opcode, len, .. }| InstructionAt { pc, opcode, len }))
     }
 
     fn decode(&self) -> Result<Instruction<'a>> {
@@ -297,13 +297,13 @@ impl<'a> Iterator for Instructions<'a> {
 }
 
 /// Where an instruction lies.
-pub(crate) struct Step {
+pub(crate) struct InstructionAt {
     pub pc: u32,
     pub opcode: u8,
     pub len: u32,
 }
 
-impl Step {
+impl InstructionAt {
     /// Whether its operands depend on where it lies.
     #[inline]
     pub fn is_jump(&self) -> bool {

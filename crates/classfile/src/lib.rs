@@ -117,7 +117,6 @@ mod hash;
 mod instruction;
 mod list;
 mod opcode;
-pub mod platform;
 mod pool;
 mod relocate;
 mod stack;

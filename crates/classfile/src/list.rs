@@ -322,6 +322,7 @@ impl CodeList {
             exceptions,
             attributes,
             offset: 0,
+            short: false,
         })
     }
 }

@@ -54,7 +54,7 @@ fn a_boot_jar_gives_its_classes_and_those_of_its_libraries() {
         ("BOOT-INF/classes/a/A.class", b"a"),
         ("BOOT-INF/lib/l.jar", &library),
         ("org/Loader.class", b"o"),
-        ("static/other.jar", b"not looked into"),
+        ("static/other.jar", &jar(&[("x/X.class", b"x")])),
         ("readme.md", b""),
     ]);
     fs::write(&path, app).expect("written");
@@ -63,7 +63,10 @@ fn a_boot_jar_gives_its_classes_and_those_of_its_libraries() {
         .iter()
         .map(|(name, _, bytes)| (name.as_str(), bytes.as_slice()))
         .collect();
-    assert_eq!(names, [("a/A", &b"a"[..]), ("org/Loader", b"o"), ("l/L", b"new")]);
+    assert_eq!(
+        names,
+        [("a/A", &b"a"[..]), ("org/Loader", b"o"), ("l/L", b"new"), ("x/X", b"x")]
+    );
     let java_8 = list(
         &path,
         &Options {

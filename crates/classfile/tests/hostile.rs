@@ -6,11 +6,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::LazyLock;
 
+use common::everything::use_everything;
 use proptest::prelude::*;
-use ravel_classfile::{
-    AttributeValue, ClassFile, Code, ConstantPool, ExceptionEntry, Flow, LocalVariable, op, parse_field_descriptor,
-    parse_method_descriptor, stack_effect, super_call_pc,
-};
+use ravel_classfile::{AttributeValue, ClassFile, Code, ConstantPool, ExceptionEntry, LocalVariable, op};
 
 /// Counts what the current thread holds, and remembers the most.
 struct Counting;
@@ -51,55 +49,6 @@ fn peak(work: impl FnOnce()) -> usize {
     HELD.set((before, before));
     work();
     (HELD.get().1 - before) as usize
-}
-
-/// Everything a user can ask of a class; results do not matter, coming back does.
-fn use_everything(bytes: &[u8]) {
-    let Ok(class) = ClassFile::parse(bytes) else { return };
-    assert_eq!(class.write().as_deref(), Ok(bytes), "what can be read is written back");
-    let _ = (class.name(), class.super_name());
-    for index in class.pool.indices() {
-        let _ = (
-            class.pool.get(index),
-            class.pool.member_ref(index),
-            class.pool.text(index),
-            class.pool.dynamic(index),
-        );
-        if let Ok(text) = class.pool.utf8(index) {
-            let _ = (parse_method_descriptor(text), parse_field_descriptor(text));
-        }
-    }
-    let members = class.fields.iter().chain(&class.methods);
-    for attributes in members.map(|member| &member.attributes).chain([&class.attributes]) {
-        let _ = class
-            .annotation(attributes, "GuardedBy")
-            .map(|found| found.map(|a| a.string(&class.pool, "value").is_some()));
-        for attribute in attributes {
-            if let Ok(value) = class.attribute_value(attribute) {
-                assert_eq!(value.write().as_ref(), Ok(&attribute.info));
-            }
-        }
-    }
-    for method in &class.methods {
-        let Ok(Some(code)) = class.code(method) else { continue };
-        for instruction in code.instructions().map_while(Result::ok) {
-            let _ = (
-                stack_effect(&instruction, &class.pool),
-                instruction.jump_targets().count(),
-            );
-        }
-        let _ = super_call_pc(&code, &class.pool);
-        for attribute in &code.attributes {
-            let _ = AttributeValue::parse(attribute, &class.pool);
-        }
-        if let Ok(list) = code.decode() {
-            let flow = Flow::of(&list);
-            let edges: usize = (0..list.nodes.len()).map(|index| flow.successors(index).len()).sum();
-            assert!(edges <= code.code.len() + list.nodes.len());
-            let _ = list.encode(&mut class.pool.clone());
-        }
-    }
-    let _ = common::heavy::edit(bytes, &mut common::heavy::Done::default());
 }
 
 /// Some real classes of every kind: large and small, with switches, records, annotations, a module.

@@ -166,9 +166,17 @@ fn an_edited_program_behaves_as_before() {
 
 #[test]
 fn constructors_with_code_before_the_super_call_can_be_edited() {
-    // Only compilers since 25 take them; without one there is nothing to edit.
+    // Only compilers since 25 take them.
+    let mut tried = 0;
     for home in common::jdks().iter().filter(|home| release(home) >= 25) {
         behaves_as_before(home, "Flexible");
+        tried += 1;
+    }
+    if tried == 0 {
+        ravel_testing::skip(
+            ravel_testing::SECOND_JDK,
+            "code before the super call needs JDK 25 to compile",
+        );
     }
 }
 

@@ -1,18 +1,7 @@
 //! The command line: one module per command, no logic of its own.
 
-mod agent_library;
 mod commands;
-mod family;
-mod focus;
-mod forcing;
-mod input;
-mod interrupt;
-mod java;
 mod progress;
-mod proof;
-mod recording;
-mod scratch;
-mod suspects;
 
 use std::process::ExitCode;
 
@@ -78,6 +67,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    ravel_prove::family::enable_guard("guard");
     let cli = Cli::parse();
     if cli.quiet {
         progress::be_quiet();

@@ -1,12 +1,13 @@
 //! One line on standard error that says what is going on, for everything that takes longer than a second. Only on a
 //! terminal, and gone when the work is done: nothing of it reaches a file or a build server's log.
 
-use std::io::{IsTerminal, Write};
+use std::fs;
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ravel_analysis::finding::{Evidence, Finding};
+use ravel_prove::observer::{Observer, Progress, ProgressLine, Work};
 use ravel_report::{layout, words};
 
 /// Work that is done sooner needs no progress.
@@ -24,7 +25,7 @@ pub fn be_quiet() {
 }
 
 /// A line of progress; dropping it clears it.
-pub struct Progress {
+struct Line {
     shown: bool,
     /// Drawn below the cursor, because a program writes where the cursor is.
     below: bool,
@@ -32,32 +33,20 @@ pub struct Progress {
     last: Mutex<Option<Instant>>,
 }
 
-impl Progress {
-    /// For work during which nobody else writes to the terminal.
-    pub fn new() -> Progress {
+impl Line {
+    fn new(work: Work) -> Line {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-        Progress {
+        Line {
             shown: std::io::stderr().is_terminal() && !dumb && !QUIET.load(Ordering::Relaxed),
-            below: false,
+            below: work == Work::BesideProgram,
             begun: Instant::now(),
             last: Mutex::new(None),
         }
     }
+}
 
-    /// For the time in which a program writes to the same terminal: what it wrote stays as it is.
-    pub fn below_output() -> Progress {
-        let mut progress = Progress::new();
-        progress.below = true;
-        progress
-    }
-
-    /// How long the work has taken so far.
-    pub fn elapsed(&self) -> Duration {
-        self.begun.elapsed()
-    }
-
-    /// Whether it is time to say something again.
-    pub fn is_due(&self) -> bool {
+impl ProgressLine for Line {
+    fn is_due(&self) -> bool {
         if !self.shown || self.begun.elapsed() < PATIENCE {
             return false;
         }
@@ -65,13 +54,17 @@ impl Progress {
         last.is_none_or(|last| last.elapsed() >= PAUSE)
     }
 
-    /// Draws the line, if it is due.
-    pub fn say(&self, text: impl FnOnce() -> String) {
+    fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn show(&self, progress: &Progress<'_>) {
         if !self.is_due() {
             return;
         }
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        let text = layout::cut(&layout::clean(&text()), COLUMNS, "..");
+        let text = words_of(progress, self.elapsed());
+        let text = layout::cut(&layout::clean(&text), COLUMNS, "..");
         let drawn = if self.below {
             // Clear behind the cursor, make sure that there is a line below, write there, and come back.
             format!("\x1b[J\x1bD\x1bM\x1b7\x1bE\x1b[2m{text}\x1b[0m\x1b8")
@@ -82,7 +75,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Line {
     fn drop(&mut self) {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some() {
@@ -97,51 +90,48 @@ fn write(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// What the prover tells of its work.
-pub enum Forcing<'f> {
-    /// A finding is being forced.
-    Begins(&'f Finding),
-    /// It was tried.
-    Ended(&'f Finding),
-}
+/// Shows on the terminal what a job lets its user see.
+pub struct Terminal;
 
-/// Turns what the prover tells into a line.
-pub struct ForcingLine {
-    progress: Progress,
-    total: usize,
-    state: Mutex<(usize, usize, String)>,
-}
-
-impl ForcingLine {
-    /// For so many findings.
-    pub fn new(total: usize) -> ForcingLine {
-        ForcingLine {
-            progress: Progress::new(),
-            total,
-            state: Mutex::new((0, 0, String::new())),
-        }
+impl Observer for Terminal {
+    fn remark(&self, text: &str) {
+        eprintln!("ravel: {text}");
     }
 
-    /// Takes note, and draws.
-    pub fn take(&self, event: &Forcing<'_>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match event {
-            Forcing::Begins(finding) => {
-                state.2 = format!("{} of {}", words::rule(finding.rule), words::variables(finding))
-            }
-            Forcing::Ended(finding) => {
-                state.0 += 1;
-                state.1 += usize::from(finding.evidence >= Evidence::Confirmed);
-            }
+    fn program_ended(&self) {
+        fresh_line();
+    }
+
+    fn begin(&self, work: Work) -> Box<dyn ProgressLine + '_> {
+        Box::new(Line::new(work))
+    }
+}
+
+fn words_of(progress: &Progress<'_>, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    match *progress {
+        Progress::Recording { events, bytes } => {
+            let rate = round((events as f64 / seconds) as u64);
+            let (events, bytes) = (round(events), size(bytes));
+            format!("recording: {seconds:.0} s, {events} events ({rate} a second), {bytes}")
         }
-        let (done, happened, current) = &*state;
-        self.progress.say(|| {
-            format!(
-                "forcing: {done} of {} tried, {happened} happened, {} s; now {current}",
-                self.total,
-                self.progress.elapsed().as_secs(),
-            )
-        });
+        Progress::Reading { trace, events } => format!("reading {}: {} events", trace.display(), round(events)),
+        Progress::Analysing { trace, events, total } => {
+            let percent = (events * 100 / total.max(1)).min(100);
+            format!("analysing {trace}: {percent} % of {} events", round(total))
+        }
+        Progress::Exploring { begun, total } => {
+            format!("trying other orders: {begun} of {total}, {seconds:.0} s")
+        }
+        Progress::Forcing {
+            tried,
+            total,
+            happened,
+            current,
+        } => {
+            let current = format!("{} of {}", words::rule(current.rule), words::variables(current));
+            format!("forcing: {tried} of {total} tried, {happened} happened, {seconds:.0} s; now {current}")
+        }
     }
 }
 
@@ -160,5 +150,23 @@ pub fn size(bytes: u64) -> String {
         0..10_000 => format!("{bytes} bytes"),
         10_000..10_000_000 => format!("{} kB", bytes / 1000),
         _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
+/// Has Ravel's next words begin on a line of their own, even if the program left one without an end.
+fn fresh_line() {
+    let mut out = io::stderr();
+    if out.is_terminal() {
+        // Nobody knows where the cursor is. A line of blanks either fills this line, and nothing is seen of it, or goes on
+        // into the next one.
+        let width = rustix::termios::tcgetwinsize(&out).map_or(80, |size| usize::from(size.ws_col).clamp(1, 1000));
+        let _ = write!(out, "{}\r\x1b[K", " ".repeat(width));
+    } else if let Ok(mut file) = fs::File::open("/proc/self/fd/2")
+        && file.metadata().is_ok_and(|found| found.is_file())
+    {
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(-1)).is_ok() && file.read_exact(&mut last).is_ok() && last != [b'\n'] {
+            let _ = writeln!(out);
+        }
     }
 }

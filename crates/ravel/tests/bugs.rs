@@ -1,32 +1,201 @@
-//! A sample of the buggy subjects through the whole job: each reaches the evidence that its first comment states, and its
-//! corrected twin shows nothing.
+//! A sample of the buggy subjects through the whole job, at least one per rule and per construct: each reaches the evidence that its
+//! first comment states, and its corrected twin shows nothing.
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use common::{Jdk, comment, compile, each, ravel, root, run, tested_jdks};
+use common::{Jdk, SECOND_JDK, comment, compile, each, ravel, root, run, skip, sources, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// Names of the sample: an exception, a wrong value, a deadlock, an atomic used twice, two fields of one set, rows
-/// of accesses that exceptions cut short, loops that lose more by chance, and bugs that the recorded run has nothing of.
-const SAMPLE: [&str; 13] = [
-    "Account",
-    "CounterLost",
-    "LoopLost",
-    "CutShort",
-    "DeadlockTwo",
-    "DeadlockThree",
-    "AtomicGetThenSet",
-    "Salesman",
-    "SessionTwice",
-    "RateLimit",
-    "ShelfFull",
-    "EarlyTick",
-    "LostSignal",
+/// Constructs of Java, with the buggy subjects that are proven here and the subjects of `events` that `subjects.rs` records. Each has
+/// at least one of either kind; [`every_subject_has_a_construct`] checks the list against the folders.
+const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
+    (
+        "plain field",
+        &["CounterLost", "CutShort"],
+        &[
+            "Fields",
+            "Constructors",
+            "Generics",
+            "Inheritance",
+            "InnerClasses",
+            "Records",
+            "SharingStarts",
+            "Settled",
+            "LatePath",
+            "BigMethods",
+        ],
+    ),
+    ("static field", &["EarlyTick"], &["Statics", "Enums"]),
+    (
+        "array",
+        &["ArrayTally"],
+        &[
+            "ArrayBooleans",
+            "ArrayBytes",
+            "ArrayChars",
+            "ArrayCopies",
+            "ArrayDoubles",
+            "ArrayFloats",
+            "ArrayInts",
+            "ArrayLongs",
+            "ArrayReferences",
+            "ArrayShorts",
+            "ArraysOfArrays",
+            "Cloning",
+        ],
+    ),
+    (
+        "class initialisation",
+        &["InitTally"],
+        &["ClassInitialisation", "FailedInitialisation"],
+    ),
+    ("several fields", &["Salesman", "NumberRange"], &[]),
+    (
+        "monitor",
+        &["Account", "DeadlockTwo", "DeadlockThree"],
+        &[
+            "SynchronizedBlocks",
+            "SynchronizedMethods",
+            "Reentrancy",
+            "ExceptionInSynchronized",
+        ],
+    ),
+    (
+        "wait and notify",
+        &["LostSignal"],
+        &["WaitNotify", "WaitNotifyAll", "TimedWait", "InterruptedWait"],
+    ),
+    (
+        "ReentrantLock",
+        &["ShelfFull"],
+        &["LockBasic", "LockInterruptibly", "LockMisuse", "LockTry"],
+    ),
+    (
+        "ReadWriteLock",
+        &["ReadWriteUpgrade"],
+        &["ReadWriteLocks", "ReadWriteDowngrade"],
+    ),
+    ("StampedLock", &["StampedTwice"], &["StampedLocks"]),
+    (
+        "Condition",
+        &["ConditionTwice"],
+        &["Conditions", "ConditionSignalAll", "ConditionTimed"],
+    ),
+    ("Semaphore", &["SemaphoreEarly"], &["Semaphores"]),
+    ("volatile", &["LoopLost"], &["Volatiles"]),
+    (
+        "atomic",
+        &["AtomicGetThenSet", "RateLimit"],
+        &[
+            "AtomicArrays",
+            "AtomicBooleans",
+            "AtomicIntegers",
+            "AtomicLongs",
+            "AtomicReferences",
+            "FieldUpdaters",
+            "Adders",
+        ],
+    ),
+    ("VarHandle", &["HandleGetThenSet"], &["VarHandles"]),
+    (
+        "concurrent map",
+        &["SessionTwice"],
+        &[
+            "MapConcurrentHashMap",
+            "MapConcurrentSkipListMap",
+            "MapAtomicUpdates",
+            "MapBulk",
+        ],
+    ),
+    (
+        "synchronized wrapper",
+        &["WrapperCheckThenAct"],
+        &["SynchronizedWrapper"],
+    ),
+    (
+        "collection",
+        &["HashMapShared"],
+        &[
+            "SharedArrayList",
+            "SharedCollections",
+            "SharedHashMap",
+            "OldCollections",
+            "CopyOnWrite",
+        ],
+    ),
+    (
+        "queue",
+        &["QueueCapacity"],
+        &[
+            "QueueArrayBlockingQueue",
+            "QueueConcurrentLinkedDeque",
+            "QueueConcurrentLinkedQueue",
+            "QueueDelay",
+            "QueueLinkedBlockingDeque",
+            "QueueLinkedBlockingQueue",
+            "QueueLinkedTransferQueue",
+            "QueuePriorityBlockingQueue",
+            "QueueSynchronous",
+        ],
+    ),
+    (
+        "executor",
+        &["ExecutorCounter"],
+        &["Executor", "ExecutorBatch", "FutureTasks", "Scheduled", "Timers"],
+    ),
+    ("ForkJoin", &["ForkJoinTally"], &["ForkJoin", "ParallelStreams"]),
+    (
+        "CompletableFuture",
+        &["CompletableTally"],
+        &["CompletableFutures", "CompletableAsync"],
+    ),
+    ("barrier", &["BarrierTally"], &["Barriers", "BrokenBarrier", "Phasers"]),
+    ("latch", &["EarlyTick"], &["Latches"]),
+    (
+        "virtual thread",
+        &["VirtualAccount"],
+        &["VirtualThreads", "VirtualBlocking", "VirtualExecutor"],
+    ),
+    (
+        "thread",
+        &["CounterLost"],
+        &[
+            "StartJoin",
+            "ThreadSubclass",
+            "TimedJoin",
+            "Daemon",
+            "UncaughtException",
+        ],
+    ),
+    ("interrupt", &[], &["Interrupts", "InterruptSleep"]),
+    ("park", &[], &["Parking"]),
+    ("exchanger", &[], &["Exchangers"]),
+    ("thread local", &[], &["ThreadLocals"]),
+    ("serialization", &[], &["Serialization"]),
+    ("exception", &["CutShort"], &["Exceptions"]),
+    ("lambda", &[], &["Lambdas"]),
+    ("default method", &[], &["DefaultMethods"]),
+    ("switch and varargs", &[], &["VarargsSwitch"]),
 ];
+
+/// The rules that a run can show, each with a subject of the sample that must show it. Static rules have their pairs of classes in
+/// `crates/scan/tests/java/Rules.java`; `lock-discipline` has no schedule to force, and is in the scenarios of the analyses.
+const RULES: [(&str, &str); 6] = [
+    ("data-race", "CounterLost"),
+    ("atomicity", "AtomicGetThenSet"),
+    ("atomic-set", "NumberRange"),
+    ("unserializable", "NumberRange"),
+    ("lock-order", "DeadlockTwo"),
+    ("naked-notify", "LostSignal"),
+];
+
+/// Subjects that run on both JDKs: a wrong value, an exception, a deadlock, an order that was not recorded. The others take turns.
+const ON_BOTH: [&str; 4] = ["Account", "CutShort", "DeadlockTwo", "ShelfFull"];
 
 /// Shapes that look suspicious and are right.
 const BENIGN: [&str; 5] = [
@@ -36,6 +205,17 @@ const BENIGN: [&str; 5] = [
     "VolatilePublication",
     "CompareAndSetLoop",
 ];
+
+/// The buggy subjects that are proven, each once; those of `bugs21` apart.
+fn sample() -> Vec<&'static str> {
+    let mut names: Vec<&str> = CONSTRUCTS.iter().flat_map(|(_, bugs, _)| *bugs).copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| *name != VIRTUAL);
+    names
+}
+
+const VIRTUAL: &str = "VirtualAccount";
 
 fn findings(jdk: &Jdk, classes: &Path, name: &str, dir: &Path) -> Result<(Option<i32>, serde_json::Value), String> {
     let report = dir.join(format!("{name}-{}.json", jdk.release));
@@ -87,9 +267,14 @@ fn expect_bug(jdk: &Jdk, classes: &Path, folder: &str, name: &str, dir: &Path) -
         rules.split('|').any(|wanted| wanted.trim() == rule)
             && (value("evidence") != "harmful" || finding["evidence"] == "harmful")
     });
-    if code == Some(1) && reached {
+    let wanted = RULES.iter().filter(|(_, subject)| *subject == name);
+    let all_rules = wanted
+        .clone()
+        .all(|(rule, _)| all.iter().any(|finding| finding["rule"] == *rule));
+    if code == Some(1) && reached && all_rules {
         return Ok(());
     }
+    let rules = wanted.fold(rules, |rules, (rule, _)| format!("{rules}, and one {rule}"));
     Err(format!(
         "{name} on JDK {}: exit {code:?}, {} shown, none is {} {rules}",
         jdk.release,
@@ -111,21 +296,33 @@ fn expect_silence(jdk: &Jdk, classes: &Path, name: &str, dir: &Path) -> Result<(
 fn bugs_are_proven_and_their_twins_are_silent() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut jobs: Vec<(Jdk, String, bool, &str)> = Vec::new();
-    for jdk in tested_jdks() {
+    let jdks = tested_jdks();
+    for jdk in &jdks {
         for folder in ["bugs", "benign"] {
-            compile(&jdk, folder, 17, &dir.path().join(format!("{folder}-{}", jdk.release)));
-        }
-        for name in SAMPLE {
-            jobs.push((jdk.clone(), name.to_string(), true, "bugs"));
-            jobs.push((jdk.clone(), format!("{name}Fixed"), false, "bugs"));
+            compile(jdk, folder, 17, &dir.path().join(format!("{folder}-{}", jdk.release)));
         }
         if jdk.release >= 21 {
-            compile(&jdk, "bugs21", 21, &dir.path().join(format!("bugs21-{}", jdk.release)));
-            jobs.push((jdk.clone(), "VirtualAccount".to_string(), true, "bugs21"));
-            jobs.push((jdk.clone(), "VirtualAccountFixed".to_string(), false, "bugs21"));
+            compile(jdk, "bugs21", 21, &dir.path().join(format!("bugs21-{}", jdk.release)));
+            jobs.push((jdk.clone(), VIRTUAL.to_string(), true, "bugs21"));
+            jobs.push((jdk.clone(), format!("{VIRTUAL}Fixed"), false, "bugs21"));
         }
         for name in BENIGN {
             jobs.push((jdk.clone(), name.to_string(), false, "benign"));
+        }
+    }
+    if jdks.iter().all(|jdk| jdk.release < 21) {
+        skip(SECOND_JDK, "virtual threads need JDK 21");
+    }
+    for (number, name) in sample().into_iter().enumerate() {
+        // The twin goes to the JDK that the bug has not been tried on.
+        for (at, jdk) in jdks.iter().enumerate() {
+            let (on_both, turn) = (ON_BOTH.contains(&name), number % jdks.len() == at);
+            if on_both || turn {
+                jobs.push((jdk.clone(), name.to_string(), true, "bugs"));
+            }
+            if on_both || !turn || jdks.len() == 1 {
+                jobs.push((jdk.clone(), format!("{name}Fixed"), false, "bugs"));
+            }
         }
     }
     each(&jobs, |(jdk, name, buggy, folder)| {
@@ -136,4 +333,33 @@ fn bugs_are_proven_and_their_twins_are_silent() {
             expect_silence(jdk, &classes, name, dir.path())
         }
     });
+}
+
+/// A construct without a subject, or a subject that no construct has, is an omission.
+#[test]
+fn every_subject_has_a_construct() {
+    let names = |folders: &[&str]| -> BTreeSet<String> {
+        let files = folders.iter().flat_map(|folder| sources(folder));
+        files
+            .filter_map(|file| Some(file.file_stem()?.to_str()?.to_string()))
+            .collect()
+    };
+    let (bugs, events) = (names(&["bugs", "bugs21"]), names(&["events", "events21"]));
+    let mut listed = BTreeSet::new();
+    for (construct, proven, recorded) in CONSTRUCTS {
+        assert!(proven.len() + recorded.len() > 0, "{construct} has no subject");
+        for name in proven {
+            assert!(bugs.contains(*name), "{construct}: no subject {name} in bugs");
+            assert!(bugs.contains(&format!("{name}Fixed")), "{name} has no corrected twin");
+        }
+        for name in recorded {
+            assert!(events.contains(*name), "{construct}: no subject {name} in events");
+            listed.insert((*name).to_string());
+        }
+    }
+    let missing: Vec<&String> = events.difference(&listed).collect();
+    assert!(missing.is_empty(), "subjects without a construct: {missing:?}");
+    for (rule, name) in RULES {
+        assert!(sample().contains(&name), "{rule}: {name} is not in the sample");
+    }
 }

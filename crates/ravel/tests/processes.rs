@@ -299,11 +299,14 @@ impl AtWork {
         AtWork { directory, mark, child }
     }
 
-    /// The JVMs that are forced now: a schedule is in their command line or, behind a script, in their environment.
+    /// The JVMs that are forced now: a schedule or goals are in their command line or, behind a script, in their environment.
     fn forced_now(&self) -> Vec<u32> {
         let told = |id: &u32| {
             ["cmdline", "environ"].iter().any(|file| {
-                std::fs::read(format!("/proc/{id}/{file}")).is_ok_and(|words| text(&words).contains(",schedule="))
+                let words = std::fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
+                [",schedule=", ",goals="]
+                    .iter()
+                    .any(|option| text(&words).contains(option))
             })
         };
         processes(&self.mark).into_iter().filter(told).collect()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Jdk, comment, compile, each, ravel, run, sources, tested_jdks};
+use common::{Jdk, SECOND_JDK, comment, compile, each, ravel, run, skip, sources, tested_jdks};
 use ravel_trace::names::{Location, SiteKind};
 use ravel_trace::reader::{ReadOptions, Reader};
 use ravel_trace::{Event, Mode, Names, Op, Source};
@@ -53,7 +53,7 @@ fn subjects(folder: &str, release: u32, to: &Path) -> Vec<Subject> {
         }
     }
     if all.is_empty() {
-        eprintln!("no JDK {release} or later: subjects of {folder} are not run");
+        skip(SECOND_JDK, &format!("subjects of {folder} need JDK {release}"));
     }
     all
 }
@@ -289,6 +289,7 @@ fn kind(op: &Op) -> &'static str {
         Op::Exit { .. } => "exit",
         Op::Initialized { .. } => "initialized",
         Op::UnitBegin | Op::UnitEnd => "unit",
+        Op::Returned { .. } => "returned",
     }
 }
 

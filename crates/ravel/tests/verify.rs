@@ -11,7 +11,6 @@ use common::{Jdk, root, run, tested_jdks};
 use ravel_trace::Source;
 use ravel_trace::reader::{ReadOptions, Reader};
 
-const AGENT: &str = env!("RAVEL_AGENT_LIBRARY");
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// What is inserted into the JDK's classes.
@@ -48,7 +47,8 @@ fn verify(jdk: &Jdk, hooks: Hooks, every: usize) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     compile(jdk, dir.path());
     let trace = dir.path().join("t.ravel");
-    let mut agent = format!("-agentpath:{AGENT}=out={}", trace.display());
+    let library = ravel_prove::agent_library::unpack().expect("the agent");
+    let mut agent = format!("-agentpath:{}=out={}", library.display(), trace.display());
     agent.push_str(match hooks {
         Hooks::AsRecorded => "",
         Hooks::Everything => ",everything",

@@ -19,12 +19,12 @@ pub struct Baseline {
     /// Version of this form: 1.
     pub version: u32,
     /// In order of their ids, so that the file changes little.
-    pub accepted: Vec<Entry>,
+    pub accepted: Vec<AcceptedFinding>,
 }
 
 /// One accepted finding. Only the id counts; the rest tells a reader which one it is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct AcceptedFinding {
     /// The finding's fingerprint.
     pub id: String,
     /// Its rule.
@@ -102,7 +102,7 @@ impl Baseline {
 
     /// The ids of entries that the report no longer has.
     pub fn stale(&self, report: &Report) -> Vec<String> {
-        let gone = |e: &&Entry| !report.findings.iter().any(|f| f.id == e.id);
+        let gone = |e: &&AcceptedFinding| !report.findings.iter().any(|f| f.id == e.id);
         self.accepted.iter().filter(gone).map(|e| e.id.clone()).collect()
     }
 
@@ -119,7 +119,7 @@ impl Baseline {
             change.dropped = stale.len();
         }
         change.kept = self.accepted.len();
-        let mut entries: BTreeMap<String, Entry> = std::mem::take(&mut self.accepted)
+        let mut entries: BTreeMap<String, AcceptedFinding> = std::mem::take(&mut self.accepted)
             .into_iter()
             .map(|e| (e.id.clone(), e))
             .collect();
@@ -132,8 +132,8 @@ impl Baseline {
     }
 }
 
-fn entry(finding: &Finding) -> Entry {
-    Entry {
+fn entry(finding: &Finding) -> AcceptedFinding {
+    AcceptedFinding {
         id: finding.id.clone(),
         rule: words::rule(finding.rule).to_owned(),
         place: words::main_place(finding).map(words::place).unwrap_or_default(),

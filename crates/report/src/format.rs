@@ -1,49 +1,115 @@
-//! The names of the formats and of the files they go to, as given on the command line. Separate so that the command
-//! line and the configuration read them the same way.
+//! The formats, and the files they go to, as given on the command line. Separate so that the command line and the
+//! configuration read them the same way.
+//!
+//! To add a format: a file with its [`Renderer`], and a line in the table below.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// A format that a report can be rendered in.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Format {
-    /// For a terminal.
-    Text,
-    /// The stable form that other tools read.
-    Json,
-    /// SARIF 2.1.0, for code scanning.
-    Sarif,
-    /// JUnit XML, for build servers.
-    Junit,
-    /// One page that opens from disk.
-    Html,
-    /// Annotations for a GitHub workflow's log.
-    Github,
+use ravel_analysis::describe::listed;
+use ravel_analysis::finding::Report;
+
+use crate::{Options, github, html, json, junit, sarif, text, words};
+
+/// All that Ravel knows of a format.
+#[derive(Clone, Copy, Debug)]
+pub struct Renderer {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// The endings of file names that mean this format.
+    pub endings: &'static [&'static str],
+    /// Which findings it takes.
+    pub form: Form,
+    /// A report as text.
+    pub render: fn(&Report, &Options<'_>) -> String,
 }
 
-impl Format {
-    /// All formats.
-    pub const ALL: [Format; 6] = [
-        Format::Text,
-        Format::Json,
-        Format::Sarif,
-        Format::Junit,
-        Format::Html,
-        Format::Github,
-    ];
+/// The form in which a format takes its findings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// As they were found, for other programs.
+    Recorded,
+    /// As people read them: steps inside the JDK at the place that called it, locks of one class told apart.
+    Told,
+}
 
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Text => "text",
-            Format::Json => "json",
-            Format::Sarif => "sarif",
-            Format::Junit => "junit",
-            Format::Html => "html",
-            Format::Github => "github",
+impl Renderer {
+    /// The report as text.
+    pub fn render(&self, report: &Report, options: &Options<'_>) -> String {
+        match self.form {
+            Form::Recorded => (self.render)(report, options),
+            Form::Told => {
+                let told = Report {
+                    findings: report.findings.iter().map(words::told).collect(),
+                    version: report.version,
+                    program: report.program.clone(),
+                    summary: report.summary,
+                    warnings: report.warnings.clone(),
+                    recordings: report.recordings.clone(),
+                };
+                (self.render)(&told, options)
+            }
         }
     }
+}
+
+macro_rules! formats {
+    ($($(#[$doc:meta])* $name:ident => $renderer:path;)*) => {
+        /// A format that a report can be rendered in.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Format {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Format {
+            /// All formats.
+            pub const ALL: &[Format] = &[$(Format::$name),*];
+
+            /// How it is rendered.
+            pub fn renderer(self) -> Renderer {
+                match self {
+                    $(Format::$name => $renderer,)*
+                }
+            }
+
+            /// The name on the command line.
+            pub fn name(self) -> &'static str {
+                self.renderer().name
+            }
+
+            /// The names of all formats.
+            pub fn names() -> Vec<&'static str> {
+                Format::ALL.iter().map(|format| format.name()).collect()
+            }
+
+            /// The format with this name.
+            pub fn named(name: &str) -> Option<Format> {
+                Format::ALL.iter().copied().find(|format| format.name() == name)
+            }
+
+            /// The format that the ending of a file name means.
+            pub fn of_ending(ending: &str) -> Option<Format> {
+                let means = |format: &Format| format.renderer().endings.contains(&ending);
+                Format::ALL.iter().copied().find(means)
+            }
+        }
+    };
+}
+
+formats! {
+    /// For a terminal.
+    Text => text::FORMAT;
+    /// The stable form that other tools read.
+    Json => json::FORMAT;
+    /// SARIF 2.1.0, for code scanning.
+    Sarif => sarif::FORMAT;
+    /// JUnit XML, for build servers.
+    Junit => junit::FORMAT;
+    /// One page that opens from disk.
+    Html => html::FORMAT;
+    /// Annotations for a GitHub workflow's log.
+    Github => github::FORMAT;
 }
 
 impl fmt::Display for Format {
@@ -56,7 +122,7 @@ impl fmt::Display for Format {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// No format has this name.
-    #[error("there is no format `{name}`{}; formats are text, json, sarif, junit, html and github", nearest_hint(.name))]
+    #[error("there is no format `{name}`{}; formats are {}", nearest_hint(.name), format_names())]
     Unknown {
         /// What was given.
         name: String,
@@ -69,8 +135,12 @@ pub enum FormatError {
     },
 }
 
+fn format_names() -> String {
+    listed(&Format::names().into_iter().map(str::to_owned).collect::<Vec<_>>())
+}
+
 fn nearest_hint(name: &str) -> String {
-    match nearest(name, Format::ALL.map(Format::name)) {
+    match nearest(name, Format::names()) {
         Some(nearest) => format!(" (did you mean `{nearest}`?)"),
         None => String::new(),
     }
@@ -90,10 +160,7 @@ impl FromStr for Format {
     type Err = FormatError;
 
     fn from_str(name: &str) -> Result<Format, FormatError> {
-        Format::ALL
-            .into_iter()
-            .find(|f| f.name() == name)
-            .ok_or_else(|| FormatError::Unknown { name: name.to_owned() })
+        Format::named(name).ok_or_else(|| FormatError::Unknown { name: name.to_owned() })
     }
 }
 
@@ -132,20 +199,14 @@ impl FromStr for Output {
                 file,
             });
         }
-        let format = match given.rsplit_once('.').map(|(_, ending)| ending) {
-            Some("html" | "htm") => Format::Html,
-            Some("sarif") => Format::Sarif,
-            Some("json") => Format::Json,
-            Some("xml") => Format::Junit,
-            Some("txt") => Format::Text,
-            _ => {
-                return Err(match given.parse::<Format>() {
-                    Ok(_) => FormatError::NoFile {
-                        given: given.to_owned(),
-                    },
-                    Err(unknown) => unknown,
-                });
-            }
+        let ending = given.rsplit_once('.').map(|(_, ending)| ending);
+        let Some(format) = ending.and_then(Format::of_ending) else {
+            return Err(match given.parse::<Format>() {
+                Ok(_) => FormatError::NoFile {
+                    given: given.to_owned(),
+                },
+                Err(unknown) => unknown,
+            });
         };
         Ok(Output {
             format,
@@ -184,5 +245,56 @@ mod tests {
         assert!(error.to_string().contains("names no file"), "{error}");
         let error = "pdf=x".parse::<Output>().expect_err("unknown");
         assert!(!error.to_string().contains("did you mean"), "{error}");
+    }
+
+    #[test]
+    fn names_and_endings_are_told_apart() {
+        for (at, format) in Format::ALL.iter().enumerate() {
+            assert_eq!(Format::named(format.name()), Some(*format));
+            for ending in format.renderer().endings {
+                assert_eq!(Format::of_ending(ending), Some(Format::ALL[at]), "{ending}");
+            }
+        }
+    }
+
+    /// A format is one file and one line: this module is the file.
+    mod ids {
+        use super::*;
+
+        pub const FORMAT: Renderer = Renderer {
+            name: "ids",
+            endings: &["ids"],
+            form: Form::Told,
+            render: |report, options| {
+                let ids = options.visible(report).into_iter().map(|finding| finding.id.as_str());
+                ids.collect::<Vec<_>>().join("\n")
+            },
+        };
+    }
+
+    #[test]
+    fn a_format_is_one_line_of_the_table() {
+        mod extended {
+            use super::*;
+            formats! {
+                /// For a terminal.
+                Text => text::FORMAT;
+                /// The line.
+                Ids => ids::FORMAT;
+            }
+        }
+        assert_eq!(extended::Format::names(), ["text", "ids"]);
+        let ids = extended::Format::named("ids").expect("a format");
+        assert_eq!(extended::Format::of_ending("ids"), Some(ids));
+        let mixed = include_str!("../tests/reports/mixed.json");
+        let report = json::read(mixed).expect("a report");
+        let sources = crate::SourceFinder::none();
+        let options = Options {
+            all: true,
+            ..Options::new(&sources)
+        };
+        let rendered = ids.renderer().render(&report, &options);
+        let known: Vec<&str> = report.findings.iter().map(|finding| finding.id.as_str()).collect();
+        assert_eq!(rendered.lines().collect::<Vec<_>>(), known);
     }
 }

@@ -4,7 +4,16 @@ use std::fmt::Write as _;
 
 use ravel_analysis::finding::{Evidence, Finding, Report};
 
+use crate::format::{Form, Renderer};
 use crate::{Options, words};
+
+/// The format.
+pub const FORMAT: Renderer = Renderer {
+    name: "github",
+    endings: &[],
+    form: Form::Told,
+    render,
+};
 
 /// One line per visible finding.
 pub fn render(report: &Report, options: &Options<'_>) -> String {

@@ -4,9 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_analysis::finding::{Evidence, Finding, Recording, Report, Rule, Step};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Recording, Report};
+use ravel_trace::naming::{self, Frame};
 use serde_json::{Value, json};
 
+use crate::format::{Form, Renderer};
 use crate::{Options, text, words};
 
 const PAGE: &str = include_str!("html/page.html");
@@ -16,6 +18,14 @@ const SCRIPT: &str = include_str!("html/script.js");
 const CONTEXT: u32 = 2;
 /// How many findings a reader without JavaScript gets as text.
 const PLAIN_FINDINGS: usize = 100;
+
+/// The format.
+pub const FORMAT: Renderer = Renderer {
+    name: "html",
+    endings: &["html", "htm"],
+    form: Form::Told,
+    render,
+};
 
 /// The page. It has every finding; those held back are behind a filter.
 pub fn render(report: &Report, options: &Options<'_>) -> String {
@@ -122,7 +132,7 @@ fn orders(finding: &Finding, report: &Report) -> Vec<Value> {
     let heading = words::order_heading(finding);
     let mut orders =
         vec![json!({ "name": format!("{kind}{heading}{}", as_recorded(&told)), "steps": told, "broken": true })];
-    let serial = matches!(finding.rule, Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable);
+    let serial = finding.rule.family().is_interruption();
     let mut known = is_recorded(&told);
     if serial {
         for threads in permutations(&words::threads(finding)) {
@@ -170,7 +180,7 @@ fn finding(
     lines: &mut BTreeMap<String, BTreeMap<u32, String>>,
 ) -> Value {
     let units = words::units(finding);
-    let packages: BTreeSet<&str> = finding.steps.iter().map(|s| words::package(&s.class)).collect();
+    let packages: BTreeSet<&str> = finding.steps.iter().map(|s| naming::package(&s.class)).collect();
     let steps: Vec<Value> = finding.steps.iter().map(|s| step(s, options, lines)).collect();
     json!({
         "id": finding.id,
@@ -198,7 +208,7 @@ fn finding(
     })
 }
 
-fn step(step: &Step, options: &Options<'_>, lines: &mut BTreeMap<String, BTreeMap<u32, String>>) -> Value {
+fn step(step: &FindingStep, options: &Options<'_>, lines: &mut BTreeMap<String, BTreeMap<u32, String>>) -> Value {
     let source = options.sources.find(&step.class, &step.file);
     if let Some(source) = &source
         && step.line > 0
@@ -219,10 +229,10 @@ fn step(step: &Step, options: &Options<'_>, lines: &mut BTreeMap<String, BTreeMa
         "place": words::place(step),
         "path": source.map(|s| s.path.clone()),
         "line": step.line,
-        "locks": step.locks.iter().map(|l| words::lock_name(l)).collect::<Vec<_>>(),
-        "lock": words::lock_of(step).map(words::lock_name),
+        "locks": step.locks.iter().map(|l| naming::lock::short(l)).collect::<Vec<_>>(),
+        "lock": words::lock_of(step).map(naming::lock::short),
         "holding": words::holding(step),
-        "stack": step.stack.iter().map(|f| words::frame(f)).collect::<Vec<_>>(),
+        "stack": step.stack.iter().map(|f| Frame::parse(f).short()).collect::<Vec<_>>(),
     })
 }
 

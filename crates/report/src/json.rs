@@ -3,6 +3,8 @@
 
 use ravel_analysis::finding::Report;
 
+use crate::format::{Form, Renderer};
+
 /// The newest version of the form that this build reads and writes.
 pub const VERSION: u32 = 1;
 
@@ -29,6 +31,14 @@ impl From<serde_json::Error> for ReadError {
         ReadError::Shape(error)
     }
 }
+
+/// The format.
+pub const FORMAT: Renderer = Renderer {
+    name: "json",
+    endings: &["json"],
+    form: Form::Recorded,
+    render: |report, _| render(report),
+};
 
 /// The report as JSON, findings indented for people and diffs.
 pub fn render(report: &Report) -> String {

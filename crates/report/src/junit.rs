@@ -3,15 +3,25 @@
 
 use std::fmt::Write as _;
 
-use ravel_analysis::finding::{Finding, Report};
+use ravel_analysis::finding::{Finding, Report, Rule};
 
+use crate::format::{Form, Renderer};
 use crate::{Options, text, words};
+
+/// The format.
+pub const FORMAT: Renderer = Renderer {
+    name: "junit",
+    endings: &["xml"],
+    form: Form::Told,
+    render,
+};
 
 /// The suite.
 pub fn render(report: &Report, options: &Options<'_>) -> String {
     let findings = options.visible(report);
-    let clean: Vec<_> = words::RULES
-        .into_iter()
+    let clean: Vec<_> = Rule::ALL
+        .iter()
+        .copied()
         .filter(|&r| findings.iter().all(|f| f.rule != r))
         .collect();
     let tests = findings.len() + clean.len();

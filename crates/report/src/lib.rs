@@ -78,22 +78,5 @@ pub struct Notes {
 
 /// The report in one format.
 pub fn render(report: &Report, format: Format, options: &Options<'_>) -> String {
-    if format == Format::Json {
-        return json::render(report);
-    }
-    let report = &Report {
-        version: report.version,
-        program: report.program.clone(),
-        summary: report.summary,
-        warnings: report.warnings.clone(),
-        findings: report.findings.iter().map(words::told).collect(),
-        recordings: report.recordings.clone(),
-    };
-    match format {
-        Format::Text | Format::Json => text::render(report, options),
-        Format::Junit => junit::render(report, options),
-        Format::Github => github::render(report, options),
-        Format::Sarif => sarif::render(report, options),
-        Format::Html => html::render(report, options),
-    }
+    format.renderer().render(report, options)
 }

@@ -17,56 +17,24 @@ pub struct Page {
     pub text: &'static str,
 }
 
-/// All pages: the rules in their order, then what they rest on.
-pub const PAGES: [Page; 15] = [
-    Page {
-        name: "data-race",
-        text: include_str!("rules/data-race.md"),
-    },
-    Page {
-        name: "atomicity",
-        text: include_str!("rules/atomicity.md"),
-    },
-    Page {
-        name: "atomic-set",
-        text: include_str!("rules/atomic-set.md"),
-    },
-    Page {
-        name: "unserializable",
-        text: include_str!("rules/unserializable.md"),
-    },
-    Page {
-        name: "lock-discipline",
-        text: include_str!("rules/lock-discipline.md"),
-    },
-    Page {
-        name: "lock-order",
-        text: include_str!("rules/lock-order.md"),
-    },
-    Page {
-        name: "lock-pattern",
-        text: include_str!("rules/lock-pattern.md"),
-    },
-    Page {
-        name: "guarded-by",
-        text: include_str!("rules/guarded-by.md"),
-    },
-    Page {
-        name: "double-checked-locking",
-        text: include_str!("rules/double-checked-locking.md"),
-    },
-    Page {
-        name: "reassigned-lock",
-        text: include_str!("rules/reassigned-lock.md"),
-    },
-    Page {
-        name: "wait-outside-loop",
-        text: include_str!("rules/wait-outside-loop.md"),
-    },
-    Page {
-        name: "naked-notify",
-        text: include_str!("rules/naked-notify.md"),
-    },
+/// The page of every rule, named by its id: a rule without a page does not compile.
+macro_rules! rule_pages {
+    ($($(#[$doc:meta])* $name:ident, $id:literal, $family:ident;)*) => {
+        fn rule_page(rule: Rule) -> Page {
+            match rule {
+                $(Rule::$name => Page {
+                    name: $id,
+                    text: include_str!(concat!("rules/", $id, ".md")),
+                },)*
+            }
+        }
+    };
+}
+
+ravel_analysis::for_each_rule!(rule_pages);
+
+/// What the rules rest on.
+const OTHER_PAGES: &[Page] = &[
     Page {
         name: "patterns",
         text: include_str!("rules/patterns.md"),
@@ -81,6 +49,12 @@ pub const PAGES: [Page; 15] = [
     },
 ];
 
+/// All pages: the rules in their order, then what they rest on.
+pub fn pages() -> impl Iterator<Item = Page> {
+    let rules = Rule::ALL.iter().copied().map(rule_page);
+    rules.chain(OTHER_PAGES.iter().copied())
+}
+
 /// No page has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no page `{name}`{}; pages are {}", .nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), page_names())]
@@ -92,17 +66,13 @@ pub struct UnknownPage {
 }
 
 fn page_names() -> String {
-    PAGES.map(|p| p.name).join(", ")
+    pages().map(|p| p.name).collect::<Vec<_>>().join(", ")
 }
 
 impl Page {
     /// The page of a rule.
     pub fn of(rule: Rule) -> Page {
-        let name = words::rule(rule);
-        PAGES
-            .into_iter()
-            .find(|p| p.name == name)
-            .unwrap_or(Page { name, text: "" })
+        rule_page(rule)
     }
 
     /// The page for a question: a page's name, a step of the ladder, or a pattern such as `R W' W`.
@@ -116,9 +86,9 @@ impl Page {
             _ if is_pattern(question) => "patterns",
             name => name,
         };
-        PAGES.into_iter().find(|p| p.name == name).ok_or_else(|| UnknownPage {
+        pages().find(|p| p.name == name).ok_or_else(|| UnknownPage {
             name: question.to_owned(),
-            nearest: nearest(name, PAGES.map(|p| p.name)),
+            nearest: nearest(name, pages().map(|p| p.name)),
         })
     }
 
@@ -145,10 +115,10 @@ pub fn document() -> String {
         "# Rules\n\nWhat Ravel reports, why it is bad, how to fix it, and where the idea comes from. `ravel explain NAME` prints \
          the same text.\n\n",
     );
-    for page in PAGES {
+    for page in pages() {
         out.push_str(&format!("- [{0}](#{0})\n", page.name));
     }
-    for page in PAGES {
+    for page in pages() {
         out.push('\n');
         let mut in_code = false;
         for line in page.text.lines() {
@@ -239,7 +209,7 @@ mod tests {
 
     #[test]
     fn every_rule_has_a_page_with_all_its_parts() {
-        for rule in words::RULES {
+        for rule in Rule::ALL.iter().copied() {
             let page = Page::of(rule);
             for part in [
                 "## Why it is bad",
@@ -268,7 +238,7 @@ mod tests {
 
     #[test]
     fn pages_fit_the_terminal() {
-        for page in PAGES {
+        for page in pages() {
             for columns in [60, 80] {
                 let text = page.render(columns, false, true);
                 for line in text.lines().filter(|l| !l.starts_with("    ")) {

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use ravel_analysis::finding::{Evidence, Finding, Report, Step};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Report, Rule};
+use ravel_trace::naming::{self, Frame};
 use serde_json::{Value, json};
 
+use crate::format::{Form, Renderer};
 use crate::rules::Page;
 use crate::{Options, words};
 
@@ -13,6 +15,14 @@ use crate::{Options, words};
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// What relative paths are relative to.
 const BASE: &str = "%SRCROOT%";
+
+/// The format.
+pub const FORMAT: Renderer = Renderer {
+    name: "sarif",
+    endings: &["sarif"],
+    form: Form::Told,
+    render,
+};
 
 /// The log of one run.
 pub fn render(report: &Report, options: &Options<'_>) -> String {
@@ -40,7 +50,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
             "tool": { "driver": {
                 "name": "Ravel",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": words::RULES.map(descriptor),
+                "rules": Rule::ALL.iter().copied().map(descriptor).collect::<Vec<_>>(),
             }},
             "automationDetails": { "id": "ravel/" },
             "columnKind": "unicodeCodePoints",
@@ -55,7 +65,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     text
 }
 
-fn descriptor(rule: ravel_analysis::finding::Rule) -> Value {
+fn descriptor(rule: Rule) -> Value {
     let page = Page::of(rule);
     json!({
         "id": words::rule(rule),
@@ -90,7 +100,7 @@ fn level(evidence: Evidence) -> &'static str {
 
 fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
     let main = main_location(finding, options)?;
-    let rule_index = words::RULES.iter().position(|r| *r == finding.rule)?;
+    let rule_index = Rule::ALL.iter().position(|r| *r == finding.rule)?;
     let mut text = finding.message.clone();
     if let Some(outcome) = &finding.outcome {
         text.push_str(&format!(
@@ -152,15 +162,16 @@ fn main_location(finding: &Finding, options: &Options<'_>) -> Option<Value> {
         let of_unit = finding
             .units
             .first()
-            .and_then(|u| u.method.split('(').next()?.rsplit_once('.'));
-        let of_variable = finding.variables.first().and_then(|v| words::class_of_variable(v));
-        let class = of_unit.map(|(class, _)| class).or(of_variable)?;
+            .map(|u| Frame::parse(naming::without_descriptor(&u.method)));
+        let of_unit = of_unit.map(|frame| frame.class).filter(|class| !class.is_empty());
+        let of_variable = finding.variables.first().and_then(|v| naming::variable::class_of(v));
+        let class = of_unit.or(of_variable)?;
         let uri = options.sources.relative_path(class, "")?;
         Some(json!({ "physicalLocation": physical(&uri, 0) }))
     })
 }
 
-fn location(step: &Step, options: &Options<'_>) -> Option<Value> {
+fn location(step: &FindingStep, options: &Options<'_>) -> Option<Value> {
     let uri = options.sources.relative_path(&step.class, &step.file)?;
     let mut location = json!({ "physicalLocation": physical(&uri, step.line) });
     if !step.class.is_empty() {
@@ -182,7 +193,7 @@ fn physical(uri: &str, line: u32) -> Value {
 
 /// Every other place once, so that a reader of the alert sees both sides.
 fn related(finding: &Finding, options: &Options<'_>) -> Vec<Value> {
-    let mut places: BTreeMap<(&str, &str, u32), Vec<&Step>> = BTreeMap::new();
+    let mut places: BTreeMap<(&str, &str, u32), Vec<&FindingStep>> = BTreeMap::new();
     for step in &finding.steps {
         places
             .entry((&step.class, &step.file, step.line))
@@ -203,7 +214,7 @@ fn related(finding: &Finding, options: &Options<'_>) -> Vec<Value> {
     related
 }
 
-fn deed(step: &Step) -> String {
+fn deed(step: &FindingStep) -> String {
     format!(
         "{} {}{}",
         words::who(step),
@@ -212,7 +223,7 @@ fn deed(step: &Step) -> String {
     )
 }
 
-fn flow_step(finding: &Finding, index: usize, step: &Step, options: &Options<'_>) -> Option<Value> {
+fn flow_step(finding: &Finding, index: usize, step: &FindingStep, options: &Options<'_>) -> Option<Value> {
     let mut location = location(step, options)?;
     location["message"] = json!({ "text": deed(step) });
     let decisive = words::decisive(finding) == Some(index);
@@ -225,7 +236,7 @@ fn flow_step(finding: &Finding, index: usize, step: &Step, options: &Options<'_>
     }))
 }
 
-fn stack(index: usize, step: &Step, options: &Options<'_>) -> Option<Value> {
+fn stack(index: usize, step: &FindingStep, options: &Options<'_>) -> Option<Value> {
     let frames: Vec<Value> = step.stack.iter().map(|f| frame(f, options)).collect();
     let text = format!("{} at step {}", words::who(step), index + 1);
     (!frames.is_empty()).then(|| json!({ "message": { "text": text }, "frames": frames }))
@@ -233,15 +244,10 @@ fn stack(index: usize, step: &Step, options: &Options<'_>) -> Option<Value> {
 
 /// `shop.Stock.count (Stock.java:14)`
 fn frame(text: &str, options: &Options<'_>) -> Value {
-    let (name, place) = text.split_once(" (").unwrap_or((text, ""));
-    let (file, line) = place
-        .trim_end_matches(')')
-        .rsplit_once(':')
-        .unwrap_or((place.trim_end_matches(')'), "0"));
-    let class = name.rsplit_once('.').map_or("", |(class, _)| class);
-    let mut location = json!({ "logicalLocations": [{ "fullyQualifiedName": name, "kind": "function" }] });
-    if let Some(uri) = options.sources.relative_path(class, file) {
-        location["physicalLocation"] = physical(&uri, line.parse().unwrap_or(0));
+    let frame = Frame::parse(text);
+    let mut location = json!({ "logicalLocations": [{ "fullyQualifiedName": frame.name(), "kind": "function" }] });
+    if let Some(uri) = options.sources.relative_path(frame.class, frame.file) {
+        location["physicalLocation"] = physical(&uri, frame.line);
     }
     location["message"] = json!({ "text": text });
     json!({ "location": location })

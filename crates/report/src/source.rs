@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::words;
+use ravel_trace::naming;
 
 /// A file larger than this is no source that anyone wrote.
 const MAX_SOURCE_BYTES: u64 = 8 << 20;
@@ -129,7 +129,7 @@ impl SourceFinder {
         if !is_plain_name(file) {
             return None;
         }
-        let package = words::package(class);
+        let package = naming::package(class);
         let key = (package.to_owned(), file.to_owned());
         if let Some(known) = self.cache.borrow().get(&key) {
             return known.clone();
@@ -224,7 +224,7 @@ pub fn guessed_path(class: &str, file: &str) -> Option<String> {
     if class.is_empty() && file.is_empty() {
         return None;
     }
-    let mut path: Vec<String> = words::package(class)
+    let mut path: Vec<String> = naming::package(class)
         .split('.')
         .filter(|p| is_plain_name(p))
         .map(str::to_owned)
@@ -232,7 +232,7 @@ pub fn guessed_path(class: &str, file: &str) -> Option<String> {
     if is_plain_name(file) {
         path.push(file.to_owned());
     } else {
-        let outer = words::simple_class(class)
+        let outer = naming::simple_class(class)
             .split('$')
             .next()
             .filter(|n| is_plain_name(n))?;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use ravel_analysis::finding::{Evidence, Finding, Outcome, Report};
+use ravel_analysis::finding::{Evidence, Finding, Outcome, Report, Rule};
 use ravel_report::layout::width;
 use ravel_report::{Format, Options, render, words};
 use serde_json::Value;
@@ -27,16 +27,12 @@ const TEXTS: [&str; 16] = [
     "a very long text that goes on and on and on until no column of any terminal could hold it on a single line at all",
 ];
 
-/// A small generator with a fixed seed: the same reports in every run.
-struct Dice(u64);
+/// Seeded, so that every run sees the same reports.
+struct Dice(fastrand::Rng);
 
 impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap_or(0) % sides
+        self.0.usize(..sides)
     }
 
     fn text(&mut self) -> String {
@@ -48,7 +44,7 @@ impl Dice {
     }
 
     fn damage(&mut self, finding: &mut Finding) {
-        finding.rule = words::RULES[self.roll(words::RULES.len())];
+        finding.rule = Rule::ALL[self.roll(Rule::ALL.len())];
         finding.evidence = words::LADDER[self.roll(words::LADDER.len())];
         finding.shown = self.roll(4) > 0;
         for field in [&mut finding.message, &mut finding.help, &mut finding.replay] {
@@ -102,7 +98,7 @@ impl Dice {
 }
 
 fn damaged_reports() -> impl Iterator<Item = Report> {
-    let mut dice = Dice(7);
+    let mut dice = Dice(fastrand::Rng::with_seed(7));
     let originals = common::REPORTS.map(common::report);
     (0..200).map(move |_| {
         let mut report = originals[dice.roll(originals.len())].clone();

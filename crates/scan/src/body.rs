@@ -1,7 +1,7 @@
 //! The code of a method as the analyses see it: a control flow graph whose statements are acquisitions, releases, calls,
 //! assignments to what locks depend on, and accesses to guarded fields. Everything else is left out.
 
-use crate::expr::{ExprId, Exprs, Node};
+use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
 use crate::symbols::PairId;
 
 /// A place where a method acquires a lock.
@@ -59,6 +59,15 @@ pub enum Stmt {
         /// Whether the first one is a receiver.
         receiver: bool,
     },
+    /// Waits on an object, which gives its lock up meanwhile; `*` for a condition, which belongs to some explicit lock.
+    Wait(ExprId),
+    /// Wakes threads that wait on an object.
+    Notify {
+        /// The object.
+        lock: ExprId,
+        /// Whether it wakes all of them.
+        all: bool,
+    },
     /// Reads or writes a field that an annotation guards.
     Access {
         /// The field.
@@ -104,8 +113,8 @@ pub struct Body {
     pub lines: Box<[(u16, u16)]>,
     /// The names of locals and parameters that expressions use.
     pub names: Box<[(Node, Box<str>)]>,
-    /// Expressions made by `new` that are passed on, stored or otherwise out of the method's hands.
-    pub escaped: Box<[ExprId]>,
+    /// Expressions made by `new` that are passed on, stored or otherwise out of the method's hands, and since which position.
+    pub escaped: Box<[(ExprId, u16)]>,
 }
 
 impl Body {
@@ -132,6 +141,18 @@ impl Body {
         })
     }
 
+    /// Whether an expression starts at an object that the method made and still has to itself at this statement.
+    pub fn is_unpublished(&self, exprs: &Exprs, lock: ExprId, stmt: u32) -> bool {
+        let pc = self.pcs.get(stmt as usize).copied().unwrap_or(u16::MAX);
+        exprs.any(lock, &mut |node| {
+            let escape = self
+                .escaped
+                .iter()
+                .find(|(escaped, _)| self.exprs.get(escaped.0 as usize) == Some(&node));
+            matches!(node, Node::New(_)) && escape.is_none_or(|(_, since)| *since > pc)
+        })
+    }
+
     /// The arguments of a call.
     pub fn arguments(&self, args: u32, count: u8) -> &[ExprId] {
         let start = args as usize;
@@ -140,9 +161,7 @@ impl Body {
 
     /// The lock of a site.
     pub fn lock(&self, site: u16) -> ExprId {
-        self.sites
-            .get(usize::from(site))
-            .map_or(crate::expr::UNKNOWN, |site| site.lock)
+        self.sites.get(usize::from(site)).map_or(UNKNOWN, |site| site.lock)
     }
 
     /// Calls `each` with every statement of a reachable block and the sites held before it, outermost first.
@@ -159,6 +178,19 @@ impl Body {
                 step(&mut held, stmt);
             }
         }
+    }
+}
+
+impl Body {
+    /// The open site whose lock a wait gives up; the sites are given as they are held, outermost first.
+    pub fn waited_on(&self, held: &[u16], lock: ExprId) -> Option<usize> {
+        held.iter().rposition(|site| {
+            let site = self.sites.get(usize::from(*site));
+            site.is_some_and(|site| match lock {
+                UNKNOWN => site.kind == SiteKind::Explicit,
+                lock => site.lock == lock,
+            })
+        })
     }
 }
 

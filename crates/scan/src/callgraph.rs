@@ -73,11 +73,6 @@ impl<'p> CallGraph<'p> {
         self.sites[id.0 as usize].push(site);
     }
 
-    /// How many targets there are.
-    pub fn target_count(&self) -> usize {
-        self.targets.len()
-    }
-
     /// The number of a target that some call names.
     pub fn target(&self, target: CallRef) -> Option<TargetId> {
         self.index.get(&target).copied()

@@ -4,7 +4,10 @@
 //! the same fingerprint), or when the run shows what was suspected: a race on the suspected field, an interruption between
 //! the two suspected acquisitions, a circle of locks through the suspected methods.
 
-use ravel_analysis::finding::{Finding, Rule, Step};
+use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
+use ravel_trace::naming::Frame;
+
+use crate::rules::{RULES, ShownBy};
 
 /// The name under which a finding lists this crate among its analyses.
 pub const ANALYSIS: &str = "scan";
@@ -31,70 +34,54 @@ pub fn is_supported(finding: &Finding) -> bool {
 }
 
 fn is_same(suspect: &Finding, finding: &Finding) -> bool {
+    let rule = RULES.iter().find(|known| known.rule == suspect.rule);
+    let family = finding.rule.family();
     suspect.id == finding.id
-        || match suspect.rule {
-            Rule::GuardedBy | Rule::DoubleCheckedLocking | Rule::ReassignedLock => {
-                matches!(finding.rule, Rule::DataRace | Rule::LockDiscipline)
-                    && suspect
-                        .variables
-                        .first()
-                        .is_some_and(|field| finding.variables.contains(field))
+        || match rule.map_or(ShownBy::Nothing, |rule| rule.shown_by) {
+            ShownBy::Nothing => false,
+            ShownBy::Race => {
+                let field = suspect.variables.first();
+                family.is_race() && field.is_some_and(|field| finding.variables.contains(field))
             }
-            Rule::LockPattern => {
-                matches!(finding.rule, Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable)
-                    && is_between(&suspect.steps, &finding.steps)
-            }
-            Rule::LockOrder => {
-                finding.rule == Rule::LockOrder
+            ShownBy::Interruption => family.is_interruption() && is_between(&suspect.steps, &finding.steps),
+            ShownBy::LockOrder => {
+                family == RuleFamily::LockOrder
                     && suspect.steps.iter().all(|step| {
-                        let name = method(step);
-                        finding
-                            .steps
-                            .iter()
-                            .any(|real| passes(real, &|frame| frame.starts_with(&name)))
+                        let own = step.frame();
+                        let same = |frame: &Frame<'_>| (frame.class, frame.method) == (own.class, own.method);
+                        finding.steps.iter().any(|real| passes(real, &same))
                     })
             }
-            _ => false,
         }
 }
 
 /// Whether one thread of the run goes through both acquisitions: after the context come the first and the second.
-fn is_between(suspected: &[Step], real: &[Step]) -> bool {
+fn is_between(suspected: &[FindingStep], real: &[FindingStep]) -> bool {
     let [_, first, second, ..] = suspected else {
         return false;
     };
-    let (first, second) = (place(first), place(second));
+    let (first, second) = (first.frame(), second.frame());
     real.iter().any(|a| {
-        passes(a, &|frame| frame == first)
+        passes(a, &|frame| *frame == first)
             && real
                 .iter()
-                .any(|b| a.thread == b.thread && passes(b, &|frame| frame == second))
+                .any(|b| a.thread == b.thread && passes(b, &|frame| *frame == second))
     })
 }
 
-fn passes(step: &Step, test: &dyn Fn(&str) -> bool) -> bool {
-    test(&place(step)) || step.stack.iter().any(|frame| test(frame))
-}
-
-/// `shop.Stock.count (`, as a frame begins.
-fn method(step: &Step) -> String {
-    let name = step.method.split('(').next().unwrap_or_default();
-    format!("{}.{name} (", step.class)
-}
-
-/// `shop.Stock.count (Stock.java:14)`, as frames are written.
-fn place(step: &Step) -> String {
-    format!("{}{}:{})", method(step), step.file, step.line)
+/// Whether a step or one of the calls that led to it is at a place.
+fn passes(step: &FindingStep, test: &dyn Fn(&Frame<'_>) -> bool) -> bool {
+    test(&step.frame()) || step.stack.iter().any(|frame| test(&Frame::parse(frame)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ravel_analysis::finding::Evidence;
+    use ravel_analysis::finding::{Evidence, Rule};
 
-    fn step(thread: &str, place: &str, line: u32) -> Step {
+    fn step(thread: &str, place: &str, line: u32) -> FindingStep {
         let (class, method) = place.split_once('.').unwrap_or((place, ""));
-        Step {
+        FindingStep {
             thread: thread.to_owned(),
             op: "acquire".to_owned(),
             variable: String::new(),
@@ -108,7 +95,7 @@ mod tests {
         }
     }
 
-    fn finding(id: &str, rule: Rule, variable: &str, steps: Vec<Step>) -> Finding {
+    fn finding(id: &str, rule: Rule, variable: &str, steps: Vec<FindingStep>) -> Finding {
         Finding {
             id: id.to_owned(),
             rule,
@@ -153,7 +140,7 @@ mod tests {
             let steps = vec![step("", "A.m", 1), step("", "A.m", 3), step("", "A.m", 5)];
             finding("1", Rule::LockPattern, "this", steps)
         };
-        let inner = |thread: &str, line: u32| Step {
+        let inner = |thread: &str, line: u32| FindingStep {
             stack: vec!["C.get (C.java:9)".to_owned(), format!("A.m (A.java:{line})")],
             ..step(thread, "C.get", 9)
         };

@@ -1,6 +1,7 @@
 //! Locking expressions: how the code names the object that it locks. Two locks are the same lock when their expressions are
 //! the same; what makes that safe enough is that an assignment to anything an expression depends on forgets it.
 
+use ravel_trace::naming;
 use rustc_hash::FxHashMap;
 
 use crate::symbols::{PairId, Sym, Symbols};
@@ -16,7 +17,7 @@ pub const UNKNOWN: ExprId = ExprId(0);
 pub const MAX_PARTS: u32 = 5;
 
 /// The same for expressions that are carried from method to method.
-pub const MAX_SHARED_PARTS: u32 = 3;
+pub const MAX_SHARED_PARTS: u32 = MAX_PARTS;
 
 /// One step of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -187,10 +188,7 @@ impl Exprs {
 
     /// As people write it. `names` gives the names of parameters and locals.
     pub fn text(&self, expr: ExprId, symbols: &Symbols, names: &dyn Fn(Node) -> String) -> String {
-        let simple = |class: Sym| {
-            let text = symbols.class_text(class);
-            text.rsplit('.').next().unwrap_or(&text).replace('$', ".")
-        };
+        let simple = |class: Sym| naming::class(&symbols.class_text(class));
         match self.node(expr) {
             Node::Unknown => "*".to_owned(),
             Node::This => "this".to_owned(),

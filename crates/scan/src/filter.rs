@@ -8,7 +8,7 @@ use crate::symbols::{Sym, class_of_descriptor, field_descriptor, parameters};
 
 /// The classes whose objects are usually not shared although they lock themselves; a name ending in `*` covers all that
 /// start like it.
-pub const UNSHARED: [&str; 22] = [
+pub const UNSHARED: [&str; 24] = [
     "java/lang/StringBuffer",
     "java/util/Vector",
     "java/util/Stack",
@@ -21,6 +21,8 @@ pub const UNSHARED: [&str; 22] = [
     "java/io/BufferedOutputStream",
     "java/io/BufferedReader",
     "java/io/BufferedWriter",
+    "java/io/InputStream",
+    "java/io/OutputStream",
     "java/io/CharArrayReader",
     "java/io/CharArrayWriter",
     "java/io/PrintStream",

@@ -11,7 +11,8 @@ use crate::callgraph::CallGraph;
 use crate::filter::Filter;
 use crate::lower::{Input, program};
 use crate::program::{Counts, Program};
-use crate::{report, rules, solve};
+use crate::rules::{Facts, RULES, ScanRule};
+use crate::{report, solve};
 
 /// What to scan for.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ pub struct Times {
     pub held: Duration,
     /// The dataflow and its contexts.
     pub flow: Duration,
-    /// The other rules.
+    /// The rules.
     pub rules: Duration,
 }
 
@@ -70,7 +71,7 @@ fn collect(
     wanted: bool,
     modules: &[String],
     into: &mut Vec<Input>,
-    is_jdk: bool,
+    damaged: Option<&mut Vec<ArchiveError>>,
 ) -> Result<(), ArchiveError> {
     let mut each = |entry: archive::ClassEntry| {
         let left_out = |module: &String| !modules.is_empty() && !modules.contains(module);
@@ -84,36 +85,48 @@ fn collect(
         });
         ControlFlow::Continue(())
     };
-    if is_jdk {
-        archive::for_each_jdk_class(path, &mut each)
-    } else {
-        archive::for_each_class(path, &archive::Options::default(), &mut each)
+    match damaged {
+        Some(damaged) => archive::for_each_readable_class(path, &archive::Options::default(), damaged, &mut each),
+        None => archive::for_each_jdk_class(path, &mut each),
     }
 }
 
-fn inputs(paths: &[PathBuf], options: &Options) -> Result<Vec<Input>, ScanError> {
+/// The classes under the paths and of the JDK, and the archives that could not be read. A path that cannot be read is an error
+/// only if there is nothing else to look at.
+fn inputs(paths: &[PathBuf], options: &Options) -> Result<(Vec<Input>, Vec<String>), ScanError> {
     let mut inputs = Vec::new();
+    let mut damaged = Vec::new();
     for path in paths {
-        collect(path, true, &options.modules, &mut inputs, false)?;
+        if let Err(error) = collect(path, true, &options.modules, &mut inputs, Some(&mut damaged)) {
+            damaged.push(error);
+        }
+    }
+    if inputs.is_empty() && !damaged.is_empty() {
+        return Err(damaged.swap_remove(0).into());
     }
     if let Some(home) = &options.jdk {
-        collect(home, false, &options.modules, &mut inputs, true)?;
+        collect(home, false, &options.modules, &mut inputs, None)?;
     }
-    Ok(inputs)
+    Ok((inputs, damaged.iter().map(ArchiveError::to_string).collect()))
 }
 
 /// Reads the classes under `paths`, and those of the JDK if one is wanted.
 pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, ScanError> {
-    Ok(program(inputs(paths, options)?))
+    let (inputs, damaged) = inputs(paths, options)?;
+    let mut program = program(inputs);
+    program.problems.extend(damaged);
+    Ok(program)
 }
 
-/// Scans the classes under `paths`: jars, wars, directories, single classes, JDKs.
+/// Scans the classes under `paths`: jars, wars, ears, directories of classes or jars, single
+/// classes, JDKs.
 pub fn scan(paths: &[PathBuf], options: &Options) -> Result<Scan, ScanError> {
     let start = Instant::now();
-    let inputs = inputs(paths, options)?;
+    let (inputs, damaged) = inputs(paths, options)?;
     let read = start.elapsed();
     let start = Instant::now();
-    let program = program(inputs);
+    let mut program = program(inputs);
+    program.problems.extend(damaged);
     let mut times = Times {
         read,
         lower: start.elapsed(),
@@ -133,6 +146,16 @@ pub fn scan(paths: &[PathBuf], options: &Options) -> Result<Scan, ScanError> {
 
 /// Runs all rules on a program; also counts the calls that nothing in it answers.
 pub fn analyse(program: &Program, options: &Options, times: &mut Times) -> (Vec<Finding>, usize) {
+    analyse_with(RULES, program, options, times)
+}
+
+/// The same with the rules of another table.
+pub fn analyse_with(
+    rules: &[ScanRule],
+    program: &Program,
+    options: &Options,
+    times: &mut Times,
+) -> (Vec<Finding>, usize) {
     let start = Instant::now();
     let graph = CallGraph::new(program);
     let unresolved = graph.unresolved();
@@ -143,15 +166,17 @@ pub fn analyse(program: &Program, options: &Options, times: &mut Times) -> (Vec<
     let start = Instant::now();
     let found = solve::dataflow(program, &graph, &held, options.variant, None);
     let instances = solve::instances(program, &graph, &mut held, &found);
-    let mut drafts = rules::lock_pattern::check(program, &graph, &held, &options.filter, &found, &instances);
     times.flow = start.elapsed();
     let start = Instant::now();
-    drafts.extend(rules::lock_order::check(program, &graph, &held, &options.filter));
-    drafts.extend(rules::guarded_by::check(program, &graph));
-    drafts.extend(rules::double_checked::check(program));
-    drafts.extend(rules::reassigned_lock::check(program));
-    drafts.extend(rules::wait_loop::check(program));
-    drafts.extend(rules::naked_notify::check(program));
+    let facts = Facts {
+        program,
+        graph: &graph,
+        held: &held,
+        filter: &options.filter,
+        found: &found,
+        instances: &instances,
+    };
+    let drafts = rules.iter().flat_map(|rule| (rule.check)(&facts)).collect();
     let findings = report::findings(program, drafts);
     times.rules = start.elapsed();
     (findings, unresolved)

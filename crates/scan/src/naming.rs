@@ -9,9 +9,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use ravel_analysis::describe::listed;
-use ravel_analysis::finding::{Finding, Rule, Step};
-use ravel_analysis::readable;
+use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
 use ravel_classfile::archive;
+use ravel_trace::naming::Frame;
+use ravel_trace::naming::lock::{short, unnumbered};
+use ravel_trace::origin::is_platform;
 
 use crate::body::{Body, Stmt};
 use crate::expr::{ExprId, Node};
@@ -26,7 +28,7 @@ pub fn name_locks(findings: &mut [Finding], paths: &[PathBuf]) {
     let wanted: BTreeSet<String> = steps
         .filter(|step| !step.locks.is_empty())
         .flat_map(frames)
-        .map(|(class, ..)| class.replace('.', "/"))
+        .map(|frame| frame.class.replace('.', "/"))
         .collect();
     if wanted.is_empty() || paths.is_empty() {
         return;
@@ -51,25 +53,18 @@ pub fn name_locks(findings: &mut [Finding], paths: &[PathBuf]) {
     }
 }
 
-/// Class, method and line of each frame of a step, innermost first.
-fn frames(step: &Step) -> Vec<(String, String, u32)> {
-    let mut frames: Vec<(String, String, u32)> = step.stack.iter().filter_map(|frame| parse(frame)).collect();
-    let own = step.method.split('(').next().unwrap_or_default();
+/// The frames of a step, innermost first: those of its stack, and before them its own place if the stack begins elsewhere.
+fn frames(step: &FindingStep) -> Vec<Frame<'_>> {
+    let known = step.stack.iter().map(|frame| Frame::parse(frame));
+    let mut frames: Vec<Frame<'_>> = known.filter(|frame| frame.line > 0).collect();
+    let own = step.frame();
     if frames
         .first()
-        .is_none_or(|(class, method, _)| (class.as_str(), method.as_str()) != (step.class.as_str(), own))
+        .is_none_or(|first| (first.class, first.method) != (own.class, own.method))
     {
-        frames.insert(0, (step.class.clone(), own.to_owned(), step.line));
+        frames.insert(0, own);
     }
     frames
-}
-
-/// `shop.Stock.count (Stock.java:14)`
-fn parse(frame: &str) -> Option<(String, String, u32)> {
-    let (name, place) = frame.strip_suffix(')')?.split_once(" (")?;
-    let (class, method) = name.rsplit_once('.')?;
-    let line = place.rsplit_once(':')?.1.parse().ok()?;
-    Some((class.to_owned(), method.to_owned(), line))
 }
 
 /// An acquisition and the lines on which its lock is held.
@@ -145,9 +140,7 @@ impl Code {
         // Variables have no numbers: one stands for all locks of its class.
         let mut variables: Vec<String> = Vec::new();
         for variable in &finding.variables {
-            let of_class = names
-                .iter()
-                .filter(|(lock, _)| lock.split('@').next() == Some(variable));
+            let of_class = names.iter().filter(|(lock, _)| unnumbered(lock) == variable);
             let of_class: Vec<String> = of_class.map(|(_, name)| name.clone()).collect();
             let new = if of_class.is_empty() {
                 vec![variable.clone()]
@@ -160,7 +153,7 @@ impl Code {
                 }
             }
         }
-        if finding.rule == Rule::LockOrder {
+        if finding.rule.family() == RuleFamily::LockOrder {
             let words = |all: &[String]| listed(&all.iter().map(|lock| short(lock)).collect::<Vec<_>>());
             finding.message = finding.message.replace(&words(&finding.variables), &words(&variables));
         }
@@ -168,17 +161,18 @@ impl Code {
     }
 
     /// The locks of a step that its frames name.
-    fn names(&self, step: &Step) -> Vec<(String, String)> {
+    fn names(&self, step: &FindingStep) -> Vec<(String, String)> {
         let mut open: BTreeSet<&Lock> = BTreeSet::new();
-        for (class, method, line) in frames(step) {
-            let known = self.methods.get(&(class, method)).into_iter().flatten();
+        for frame in frames(step) {
+            let method = (frame.class.to_owned(), frame.method.to_owned());
+            let known = self.methods.get(&method).into_iter().flatten();
             open.extend(
                 known
-                    .filter(|open| (open.from..=open.to).contains(&line))
+                    .filter(|open| (open.from..=open.to).contains(&frame.line))
                     .map(|open| &open.lock),
             );
         }
-        let class_of = |lock: &str| lock.split('@').next().unwrap_or_default().to_owned();
+        let class_of = |lock: &str| unnumbered(lock).to_owned();
         let mut locks: Vec<&String> = step.locks.iter().collect();
         for lock in &open {
             if let Lock::This(class) = lock
@@ -194,7 +188,7 @@ impl Code {
         });
         let named: Vec<(&String, &String)> = named.collect();
         // A class of the program says what its lock is for, and one object may lie in several fields.
-        for lock in locks.iter().filter(|lock| lock.starts_with("java.")) {
+        for lock in locks.iter().filter(|lock| is_platform(lock)) {
             let fitting: Vec<&&String> = named
                 .iter()
                 .filter(|(declared, _)| fits(declared, &class_of(lock)))
@@ -206,18 +200,6 @@ impl Code {
             }
         }
         found
-    }
-}
-
-/// `shop.Account.guard` as `Account.guard`, `java.lang.Object` as `Object`.
-fn short(lock: &str) -> String {
-    let is_member =
-        |name: &str| !name.starts_with(|c: char| c.is_uppercase()) || name.chars().all(|c| !c.is_lowercase());
-    match lock.rsplit_once('.') {
-        Some((class, member)) if is_member(member) && class.contains(|c: char| c.is_uppercase()) => {
-            format!("{}.{}", readable::class(class), readable::member(member))
-        }
-        _ => readable::class(lock),
     }
 }
 
@@ -271,6 +253,8 @@ fn lock(program: &Program, method: MethodId, nodes: &[Node], expr: ExprId) -> Op
 
 #[cfg(test)]
 mod tests {
+    use ravel_analysis::finding::Rule;
+
     use super::*;
 
     fn code(opens: &[(&str, u32, u32, Lock)]) -> Code {
@@ -293,8 +277,8 @@ mod tests {
         Lock::Named(class.to_owned(), name.to_owned())
     }
 
-    fn step(locks: &[&str], stack: &[&str]) -> Step {
-        Step {
+    fn step(locks: &[&str], stack: &[&str]) -> FindingStep {
+        FindingStep {
             thread: "t".to_owned(),
             op: "read".to_owned(),
             variable: "shop.Bank.balance".to_owned(),
@@ -342,7 +326,7 @@ mod tests {
             ("ab", 1, 9, named(object, "shop.Bank.LEFT")),
             ("ba", 1, 9, named(object, "shop.Bank.right")),
         ]);
-        let take = |method: &str, lock: &str| Step {
+        let take = |method: &str, lock: &str| FindingStep {
             op: "acquire".to_owned(),
             variable: lock.to_owned(),
             method: format!("{method}()V"),

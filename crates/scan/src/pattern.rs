@@ -121,7 +121,7 @@ impl Facts {
 
 /// The facts of the method and of each open block, with the sites of the blocks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct State {
+struct PatternState {
     sites: Vec<u16>,
     scopes: Vec<Facts>,
 }
@@ -144,11 +144,11 @@ impl Analysis<'_> {
     /// The facts at the exit of the method.
     pub fn run(&self) -> Facts {
         let blocks = &self.body.blocks;
-        let mut entries: Vec<Option<State>> = vec![None; blocks.len()];
+        let mut entries: Vec<Option<PatternState>> = vec![None; blocks.len()];
         let Some(first) = blocks.first() else {
             return Facts::default();
         };
-        entries[0] = Some(State {
+        entries[0] = Some(PatternState {
             sites: first.held.clone(),
             scopes: vec![Facts::default(); first.held.len() + 1],
         });
@@ -184,13 +184,14 @@ impl Analysis<'_> {
                 let Some(mut state) = entries[number].clone() else {
                     continue;
                 };
-                let mut flow = |state: &State, to: u16, thrown: bool, entries: &mut Vec<Option<State>>| {
-                    let to = usize::from(to);
-                    if self.flow(state, &blocks[to].held, thrown, &mut entries[to], &enters) {
-                        pending[to] = true;
-                        again = true;
-                    }
-                };
+                let mut flow =
+                    |state: &PatternState, to: u16, thrown: bool, entries: &mut Vec<Option<PatternState>>| {
+                        let to = usize::from(to);
+                        if self.flow(state, &blocks[to].held, thrown, &mut entries[to], &enters) {
+                            pending[to] = true;
+                            again = true;
+                        }
+                    };
                 for handler in &block.handlers {
                     flow(&state, *handler, true, &mut entries);
                 }
@@ -214,7 +215,7 @@ impl Analysis<'_> {
         exit
     }
 
-    fn step(&self, state: &mut State, stmt: &Stmt, acquired: &[(ExprId, u32)], enters: &[u32]) {
+    fn step(&self, state: &mut PatternState, stmt: &Stmt, acquired: &[(ExprId, u32)], enters: &[u32]) {
         match stmt {
             Stmt::Enter(site) => {
                 state.sites.push(*site);
@@ -230,6 +231,14 @@ impl Analysis<'_> {
                     scope.acquire(acquired, self.variant);
                 }
             }
+            // A wait on the context gives it up: the code before the wait is not meant to be one step with the code behind it.
+            Stmt::Wait(lock) => {
+                if let Some(at) = self.body.waited_on(&state.sites, *lock) {
+                    for scope in state.scopes.iter_mut().skip(at + 1) {
+                        scope.released.clear();
+                    }
+                }
+            }
             // Fig. 9 has no rule for assignments: in the variant the two locks may differ anyway.
             Stmt::Assign(assigned) if !self.variant => {
                 for scope in &mut state.scopes {
@@ -241,7 +250,7 @@ impl Analysis<'_> {
     }
 
     /// Leaves the open block at a place, which need not be the innermost.
-    fn leave(&self, state: &mut State, at: usize, enters: &[u32]) {
+    fn leave(&self, state: &mut PatternState, at: usize, enters: &[u32]) {
         let site = state.sites.remove(at);
         let facts = state.scopes.remove(at + 1);
         let enter = enters.get(usize::from(site)).copied().unwrap_or(0);
@@ -251,7 +260,7 @@ impl Analysis<'_> {
     }
 
     /// Leaves all blocks but the outermost few.
-    fn collapse(&self, state: &mut State, keep: usize, enters: &[u32]) {
+    fn collapse(&self, state: &mut PatternState, keep: usize, enters: &[u32]) {
         while state.sites.len() > keep {
             let innermost = state.sites.len() - 1;
             self.leave(state, innermost, enters);
@@ -259,7 +268,14 @@ impl Analysis<'_> {
     }
 
     /// Carries facts along an edge to a block where only `held` is open.
-    fn flow(&self, state: &State, held: &[u16], thrown: bool, entry: &mut Option<State>, enters: &[u32]) -> bool {
+    fn flow(
+        &self,
+        state: &PatternState,
+        held: &[u16],
+        thrown: bool,
+        entry: &mut Option<PatternState>,
+        enters: &[u32],
+    ) -> bool {
         let common = state.sites.iter().zip(held).take_while(|(a, b)| a == b).count();
         let mut state = state.clone();
         self.collapse(&mut state, common, enters);

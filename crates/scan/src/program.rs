@@ -1,9 +1,10 @@
 //! The program: its classes and methods, read from archives and lowered.
 
-use ravel_analysis::readable;
+use ravel_trace::naming;
 use rustc_hash::FxHashMap;
 
 use crate::body::Body;
+use crate::expr::ExprId;
 use crate::symbols::{PairId, Sym, Symbols};
 
 /// A class of the program.
@@ -59,8 +60,8 @@ pub struct Class {
     pub notes: ClassNotes,
     /// The classes that its code makes objects of.
     pub instantiates: Box<[Sym]>,
-    /// The fields that its code assigns outside constructors and initialisers.
-    pub assigns: Box<[PairId]>,
+    /// The class file, kept if findings are wanted, for rules that follow values.
+    pub bytes: Option<Box<[u8]>>,
 }
 
 /// A method.
@@ -78,6 +79,25 @@ pub struct Method {
     pub body: Option<Box<Body>>,
     /// What rules that look at one method found in it.
     pub local: Box<[LocalFact]>,
+    /// The fields that its code assigns, each once.
+    pub assigns: Box<[PairId]>,
+    /// Whether it stores elements into arrays.
+    pub stores_elements: bool,
+    /// Its uses of the fields of its own object and class, in classes that lock anything.
+    pub touches: Box<[Touch]>,
+}
+
+/// A use of a field of the method's own object or class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Touch {
+    /// The field.
+    pub field: PairId,
+    /// Whether it is written.
+    pub write: bool,
+    /// Where.
+    pub pc: u16,
+    /// The locks held, in the words of the method.
+    pub locks: Box<[ExprId]>,
 }
 
 /// Something noticed in one method alone.
@@ -102,6 +122,20 @@ pub enum LocalKind {
     WaitOutsideLoop,
     /// A notification with no change of state under the lock.
     NakedNotify,
+    /// An assignment to a field inside a block that locks the object in it.
+    ReplacedInside,
+    /// A field tested with no lock held, and later assigned under one.
+    TestLockAssign,
+    /// A call on a date format or calendar in a static field with no lock held.
+    SharedFormat,
+    /// A constructor that calls `start()`, which is the member here; the other position is that of a later assignment, or the same one.
+    StartedInConstructor,
+    /// A constructor that puts its object into a static field; the other position is that of a later assignment, or the same.
+    PublishedInConstructor,
+    /// A return with an explicit lock held that the method gives up on another way; the other position is the acquisition.
+    LockLeft,
+    /// A call that may throw with an explicit lock held and no handler that gives it up.
+    LockLeftByException,
 }
 
 /// What was read.
@@ -176,6 +210,11 @@ impl Program {
         (0..self.methods.len() as u32).map(MethodId)
     }
 
+    /// Whether a method is a constructor or a class's initialiser.
+    pub fn is_constructor(&self, id: MethodId) -> bool {
+        self.symbols.bytes(self.method(id).selector).starts_with(b"<")
+    }
+
     /// The class that declares a field, if it was read.
     pub fn field(&self, pair: PairId) -> Option<&Field> {
         let (mut class, member) = self.symbols.members(pair);
@@ -205,14 +244,13 @@ impl Program {
     /// `Stock.count`, as people write it.
     pub fn method_name(&self, id: MethodId) -> String {
         let class = self.symbols.class_text(self.class_of(id).name);
-        readable::method(&class, &self.symbols.member_name(self.method(id).selector))
+        naming::method(&class, &self.symbols.member_name(self.method(id).selector))
     }
 
     /// `Stock.items`, as people write it.
     pub fn field_name(&self, pair: PairId) -> String {
         let (class, field) = self.symbols.members(pair);
-        let class = readable::class(&self.symbols.class_text(class));
-        format!("{class}.{}", readable::member(&self.symbols.member_name(field)))
+        naming::field(&self.symbols.class_text(class), &self.symbols.member_name(field))
     }
 
     /// `shop.Stock.items`
@@ -224,12 +262,12 @@ impl Program {
     /// `shop.Stock.count (Stock.java:14)`
     pub fn place(&self, id: MethodId, line: u32) -> String {
         let class = self.class_of(id);
-        let name = self.symbols.member_name(self.method(id).selector);
-        let file = class.source.as_deref().unwrap_or("?");
-        let class = self.symbols.class_text(class.name);
-        match line {
-            0 => format!("{class}.{name} ({file})"),
-            line => format!("{class}.{name} ({file}:{line})"),
-        }
+        let frame = naming::Frame {
+            class: &self.symbols.class_text(class.name),
+            method: &self.symbols.member_name(self.method(id).selector),
+            file: class.source.as_deref().unwrap_or_default(),
+            line,
+        };
+        frame.to_string()
     }
 }

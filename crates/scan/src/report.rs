@@ -1,6 +1,6 @@
 //! From what rules found to findings: names, lines, steps, fingerprints.
 
-use ravel_analysis::finding::{Evidence, Finding, Rule, Step, UnitKind, UnitRef};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Rule, UnitKind, UnitRef};
 use ravel_analysis::merge::fingerprint;
 
 use crate::body::Body;
@@ -24,7 +24,7 @@ pub struct Draft {
     /// The locks and fields concerned.
     pub variables: Vec<String>,
     /// What happens, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<FindingStep>,
     /// One sentence.
     pub message: String,
     /// What to change.
@@ -57,9 +57,16 @@ pub fn expr_text(program: &Program, body: &Body, exprs: &Exprs, expr: ExprId) ->
 }
 
 /// A step of a finding.
-pub fn step(program: &Program, method: MethodId, line: u32, op: &str, variable: String, stack: Vec<String>) -> Step {
+pub fn step(
+    program: &Program,
+    method: MethodId,
+    line: u32,
+    op: &str,
+    variable: String,
+    stack: Vec<String>,
+) -> FindingStep {
     let class = program.class_of(method);
-    Step {
+    FindingStep {
         thread: String::new(),
         op: op.to_owned(),
         variable,
@@ -77,7 +84,7 @@ pub fn step(program: &Program, method: MethodId, line: u32, op: &str, variable: 
 pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
     drafts.sort_by_cached_key(|draft| {
         (
-            RULES.iter().position(|rule| *rule == draft.rule),
+            RULES.iter().position(|known| known.rule == draft.rule),
             program.method_text(draft.method),
             draft.line,
             draft.subject.clone(),

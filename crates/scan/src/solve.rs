@@ -9,7 +9,7 @@ use crate::expr::{ExprId, Exprs, UNKNOWN};
 use crate::filter::Filter;
 use crate::pattern::{Analysis, Facts, THROWN, Twice};
 use crate::program::{MethodId, Program};
-use crate::summary::{Entry, Item, Summaries, Way, actual, copy_from, is_passed, is_wide, translate};
+use crate::summary::{Item, Summaries, SummaryEntry, Way, actual, copy_from, is_passed, is_wide, translate};
 
 /// LOCKSHELD of every method, in the table of expressions that all methods share.
 pub struct LocksHeld {
@@ -30,7 +30,7 @@ pub fn locks_held(program: &Program, graph: &CallGraph<'_>, filter: &Filter, shu
             if lock == UNKNOWN || site.kept || filter.drops_lock(program, method, body, site.lock) {
                 continue;
             }
-            let entry = Entry {
+            let entry = SummaryEntry {
                 item: lock,
                 depth: 0,
                 way: Way::Direct(number as u32),
@@ -228,7 +228,7 @@ pub fn instances(
                 origin: (number as u32, place as u32),
             };
             if item.first != UNKNOWN && item.second != UNKNOWN {
-                let entry = Entry {
+                let entry = SummaryEntry {
                     item,
                     depth: 0,
                     way: Way::Direct(twice.at),

@@ -27,18 +27,9 @@ pub enum Way {
     Call(u32, MethodId, u32),
 }
 
-impl Way {
-    /// The statement of the method.
-    pub fn stmt(&self) -> u32 {
-        match self {
-            Way::Direct(stmt) | Way::Call(stmt, ..) => *stmt,
-        }
-    }
-}
-
 /// An item and how it came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry<I> {
+pub struct SummaryEntry<I> {
     /// The item.
     pub item: I,
     /// How many calls lie between.
@@ -89,7 +80,7 @@ pub const STATIC_DEPTH: u32 = 4;
 pub const ANSWERS: usize = 6;
 
 /// Whether a call passes an item of a callee on.
-pub fn is_passed<I: Item>(entry: &Entry<I>, wide: bool, exprs: &Exprs) -> bool {
+pub fn is_passed<I: Item>(entry: &SummaryEntry<I>, wide: bool, exprs: &Exprs) -> bool {
     let depth = if entry.item.is_static(exprs) {
         STATIC_DEPTH
     } else {
@@ -101,7 +92,7 @@ pub fn is_passed<I: Item>(entry: &Entry<I>, wide: bool, exprs: &Exprs) -> bool {
 /// The sets of all methods.
 #[derive(Debug)]
 pub struct Summaries<I> {
-    entries: FxHashMap<MethodId, Vec<Entry<I>>>,
+    entries: FxHashMap<MethodId, Vec<SummaryEntry<I>>>,
     places: FxHashMap<(MethodId, I), u32>,
     /// The methods that have a set and may answer each target, in order.
     answers: FxHashMap<TargetId, Vec<MethodId>>,
@@ -111,7 +102,7 @@ pub struct Summaries<I> {
 
 impl<I: Item> Summaries<I> {
     /// The set of a method.
-    pub fn of(&self, method: MethodId) -> &[Entry<I>] {
+    pub fn of(&self, method: MethodId) -> &[SummaryEntry<I>] {
         self.entries.get(&method).map_or(&[], Vec::as_slice)
     }
 
@@ -133,7 +124,7 @@ impl<I: Item> Summaries<I> {
     }
 
     /// Adds an item or a shorter way to it; returns its place if callers must hear of it.
-    fn offer(&mut self, method: MethodId, entry: Entry<I>) -> Option<u32> {
+    fn offer(&mut self, method: MethodId, entry: SummaryEntry<I>) -> Option<u32> {
         match self.places.get(&(method, entry.item)) {
             None => {
                 let list = self.entries.entry(method).or_default();
@@ -160,7 +151,7 @@ impl<I: Item> Summaries<I> {
         program: &Program,
         graph: &CallGraph<'_>,
         exprs: &mut Exprs,
-        seeds: Vec<(MethodId, Entry<I>)>,
+        seeds: Vec<(MethodId, SummaryEntry<I>)>,
         passes: &dyn Fn(CallSite) -> bool,
         shuffled: Option<u64>,
     ) -> Summaries<I> {
@@ -208,7 +199,7 @@ impl<I: Item> Summaries<I> {
                         for site in graph.sites(*target).iter().filter(|site| passes(**site)) {
                             let item = entry.item.translate(&mut |lock| translate(program, *site, lock, exprs));
                             let offered = item.and_then(|item| {
-                                let entry = Entry {
+                                let entry = SummaryEntry {
                                     item,
                                     depth: entry.depth + 1,
                                     way: Way::Call(site.stmt, method, *place),

@@ -93,7 +93,7 @@ pub(crate) fn class_of_descriptor(descriptor: &[u8]) -> Option<&[u8]> {
 }
 
 /// The descriptor of a field symbol `items:I`.
-pub(crate) fn field_descriptor(symbol: &[u8]) -> &[u8] {
+pub fn field_descriptor(symbol: &[u8]) -> &[u8] {
     symbol
         .iter()
         .position(|byte| *byte == b':')
@@ -101,7 +101,7 @@ pub(crate) fn field_descriptor(symbol: &[u8]) -> &[u8] {
 }
 
 /// The parameters of a method symbol `add(ILjava/lang/Object;)Z`, each as its descriptor.
-pub(crate) fn parameters(symbol: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn parameters(symbol: &[u8]) -> impl Iterator<Item = &[u8]> {
     let start = symbol
         .iter()
         .position(|byte| *byte == b'(')
@@ -121,7 +121,7 @@ pub(crate) fn parameters(symbol: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The result of a method symbol, as its descriptor.
-pub(crate) fn result(symbol: &[u8]) -> &[u8] {
+pub fn result(symbol: &[u8]) -> &[u8] {
     symbol
         .iter()
         .rposition(|byte| *byte == b')')
@@ -129,7 +129,7 @@ pub(crate) fn result(symbol: &[u8]) -> &[u8] {
 }
 
 /// The stack slots of a value with this descriptor.
-pub(crate) fn slots(descriptor: &[u8]) -> usize {
+pub fn slots(descriptor: &[u8]) -> usize {
     match descriptor {
         b"J" | b"D" => 2,
         b"V" | b"" => 0,

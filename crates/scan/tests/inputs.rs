@@ -158,3 +158,55 @@ fn a_jdk_lends_its_summaries() {
     let shared = with(Some(jdk), &["java.util.Vector"]);
     assert_eq!(methods(&shared.findings, "lock-pattern"), ["Uses.bad", "Uses.filtered"]);
 }
+
+/// A folder of jars, an ear with a war and a library, a jar in a jar; and a damaged jar spoils itself alone.
+#[test]
+fn jars_are_found_in_folders_ears_and_jars() {
+    let folder = compile(&[("Cell.java", CELL), ("User.java", USER)]);
+    let home = folder.path();
+    let path = |name: &str| home.join(name);
+    std::fs::create_dir_all(path("dependency")).expect("made");
+    std::fs::create_dir_all(path("ear")).expect("made");
+    jar(home, &["-cf", "dependency/cell.jar", "-C", "classes", "a/Cell.class"]);
+    jar(home, &["-cf", "dependency/user.jar", "-C", "classes", "a/User.class"]);
+    assert_eq!(patterns(&[path("dependency")]), ["a.User.bad"]);
+    jar(home, &["-cf", "ear/web.war", "-C", "classes", "a/User.class"]);
+    jar(home, &["-cf", "ear/ejb.jar", "-C", "classes", "a/Cell.class"]);
+    jar(home, &["-cf", "app.ear", "-C", "ear", "."]);
+    assert_eq!(patterns(&[path("app.ear")]), ["a.User.bad"]);
+    jar(
+        home,
+        &[
+            "-cf",
+            "outer.jar",
+            "-C",
+            "dependency",
+            "cell.jar",
+            "-C",
+            "dependency",
+            "user.jar",
+        ],
+    );
+    assert_eq!(patterns(&[path("outer.jar")]), ["a.User.bad"]);
+
+    std::fs::write(path("dependency/broken.jar"), b"PK\x03\x04 cut off").expect("written");
+    let found = scan(&[path("dependency")], &Options::default()).expect("the others are scanned");
+    assert_eq!(methods(&found.findings, "lock-pattern"), ["a.User.bad"]);
+    assert_eq!(found.problems.len(), 1, "{:?}", found.problems);
+    assert!(found.problems[0].contains("broken.jar"), "{:?}", found.problems);
+    let both = [path("dependency/broken.jar"), path("outer.jar")];
+    assert_eq!(scan(&both, &Options::default()).expect("scanned").problems.len(), 1);
+    scan(&both[..1], &Options::default()).expect_err("nothing else to look at");
+}
+
+#[test]
+fn code_for_android_is_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dex = folder.path().join("classes.dex");
+    std::fs::write(&dex, b"dex\n035\0").expect("written");
+    jar(folder.path(), &["-cf", "app.apk", "classes.dex"]);
+    for path in [dex, folder.path().join("app.apk")] {
+        let error = scan(&[path], &Options::default()).expect_err("refused").to_string();
+        assert!(error.contains("dex"), "{error}");
+    }
+}

@@ -1,13 +1,13 @@
 //! Makes the [image](crate::image) of a trace, event by event.
 //!
-//! This is the one place that decides what a recorded event depends on: which write a read saw, which notification ended
-//! a wait, which sends a receive comes after, which class had to be initialised; and what counts as one step.
-
-use std::collections::VecDeque;
+//! Which events a recorded event comes after is decided by the rules of [`ravel_trace::order`]. What is decided here is which
+//! write a plain read saw, and what counts as one step.
 
 use ravel_trace::names::Location;
+use ravel_trace::order::{EdgeRule, EventEdges};
+use ravel_trace::origin::is_platform;
 use ravel_trace::{Event, LocationId, Mode, Names, Op, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::image::{Code, EventNo, Image, Item, NONE, ThreadSteps};
 use crate::naming::thread_names;
@@ -20,15 +20,9 @@ pub(crate) struct Builder {
     last_write: Vec<EventNo>,
     accessed_by: Vec<u32>,
     sections: FxHashMap<(u32, u32), EventNo>,
-    last_release: FxHashMap<u32, EventNo>,
-    waiting: FxHashMap<u32, VecDeque<(u32, EventNo)>>,
-    woken: FxHashMap<(u32, u32), EventNo>,
-    last_notify: FxHashMap<u32, EventNo>,
-    sends: FxHashMap<u32, Vec<(u32, EventNo)>>,
-    last_receive: FxHashMap<(u32, u32), EventNo>,
-    forks: FxHashMap<u32, EventNo>,
-    initialized: FxHashMap<u32, EventNo>,
-    used: FxHashSet<(u32, u32)>,
+    edges: EventEdges<EventNo>,
+    /// What a thread's first event comes after, if that event is not kept.
+    carried: FxHashMap<u32, Vec<(EdgeRule, EventNo)>>,
 }
 
 impl Default for Builder {
@@ -53,15 +47,8 @@ impl Default for Builder {
             last_write: Vec::new(),
             accessed_by: Vec::new(),
             sections: FxHashMap::default(),
-            last_release: FxHashMap::default(),
-            waiting: FxHashMap::default(),
-            woken: FxHashMap::default(),
-            last_notify: FxHashMap::default(),
-            sends: FxHashMap::default(),
-            last_receive: FxHashMap::default(),
-            forks: FxHashMap::default(),
-            initialized: FxHashMap::default(),
-            used: FxHashSet::default(),
+            edges: EventEdges::new(|rule| rule.is_hard() || rule == EdgeRule::Lock),
+            carried: FxHashMap::default(),
         }
     }
 }
@@ -79,13 +66,38 @@ impl Builder {
 
     /// Takes the next event.
     pub fn event(&mut self, event: &Event, names: &Names) {
-        let class_edges = if self.initialized.is_empty() {
-            Vec::new()
-        } else {
-            self.class_uses(event, names)
+        let mut before = self.edges.comes_after(event, names);
+        let is_kept = match event.op {
+            Op::Enter { .. } | Op::Exit { .. } | Op::UnitBegin | Op::UnitEnd | Op::Returned { .. } => {
+                before.iter().any(|(rule, _)| *rule == EdgeRule::Class)
+            }
+            _ => true,
         };
-        let thread = event.thread.0;
-        let no = match event.op {
+        if !is_kept {
+            if !before.is_empty() {
+                self.carried.entry(event.thread.0).or_default().extend(before);
+            }
+            return;
+        }
+        if !self.carried.is_empty() {
+            before.extend(self.carried.remove(&event.thread.0).into_iter().flatten());
+        }
+        let no = self.keep_event(event, &before, names);
+        self.edges.happened(event, names, no);
+        for &(rule, before) in &before {
+            match rule {
+                // The write that a volatile read comes after is the one that it saw, and the image has that as a link.
+                EdgeRule::Volatile => debug_assert_eq!(self.image.volatile_source(no), Some(before)),
+                // Schedules may exchange the sections of a lock.
+                EdgeRule::Lock => {}
+                _ => self.image.after.entry(no).or_default().push(before),
+            }
+        }
+        self.split_if_waited(no, &before);
+    }
+
+    fn keep_event(&mut self, event: &Event, before: &[(EdgeRule, EventNo)], names: &Names) -> EventNo {
+        match event.op {
             Op::Read { location, value } => self.access(event, Code::Read, location, value, names),
             Op::Write { location, value } => self.access(event, Code::Write, location, value, names),
             Op::Update { location, value } => self.access(event, Code::Update, location, value, names),
@@ -105,132 +117,51 @@ impl Builder {
                 };
                 self.end_section(event, code, lock.0)
             }
-            Op::Wait { lock } => {
-                let no = self.end_section(event, Code::Wait, lock.0);
-                self.waiting.entry(lock.0).or_default().push_back((thread, no));
-                no
+            Op::Wait { lock } => self.end_section(event, Code::Wait, lock.0),
+            Op::Resume { lock, .. } => {
+                let has = |wanted| before.iter().any(|(rule, _)| *rule == wanted);
+                let code = if has(EdgeRule::Notify) {
+                    Code::Resume
+                } else if has(EdgeRule::NotifyOther) {
+                    Code::ResumeOther
+                } else {
+                    Code::ResumeUnnotified
+                };
+                self.begin_section(event, code, lock.0)
             }
-            Op::Resume { lock, notified } => self.resume(event, lock.0, notified),
             Op::Notify { lock, all } => {
-                let no = self.keep(event, if all { Code::NotifyAll } else { Code::Notify }, lock.0, 0);
-                self.last_notify.insert(lock.0, no);
-                if let Some(queue) = self.waiting.get_mut(&lock.0) {
-                    let count = if all { queue.len() } else { queue.len().min(1) };
-                    for (waiter, _) in queue.drain(..count) {
-                        self.woken.insert((lock.0, waiter), no);
-                    }
-                }
-                no
+                let code = if all { Code::NotifyAll } else { Code::Notify };
+                self.keep(event, code, lock.0, 0)
             }
-            Op::Fork { child } => {
-                let no = self.keep(event, Code::Other, 0, 0);
-                self.forks.insert(child.0, no);
-                no
-            }
-            Op::Join { child } => {
-                let no = self.keep(event, Code::Other, 0, 0);
-                let last = self
-                    .image
-                    .threads
-                    .get(child.index())
-                    .and_then(|t| t.events.last().copied());
-                if let Some(last) = last.filter(|_| child.0 != thread) {
-                    self.edge(last, no);
-                }
-                no
-            }
-            Op::Begin | Op::End { .. } => self.keep(event, Code::Other, 0, 0),
-            Op::Send { sync } => {
-                let no = self.keep(event, Code::Send, sync.0, 0);
-                let sends = self.sends.entry(sync.0).or_default();
-                match sends.iter_mut().find(|(t, _)| *t == thread) {
-                    Some(last) => last.1 = no,
-                    None => sends.push((thread, no)),
-                }
-                no
-            }
-            Op::Receive { sync } => {
-                let no = self.keep(event, Code::Receive, sync.0, 0);
-                let seen = self.last_receive.insert((thread, sync.0), no);
-                let new: Vec<EventNo> = (self.sends.get(&sync.0).into_iter().flatten())
-                    .filter(|&&(sender, send)| sender != thread && seen.is_none_or(|s| send > s))
-                    .map(|&(_, send)| send)
-                    .collect();
-                for send in new {
-                    self.edge(send, no);
-                }
-                no
-            }
-            Op::Initialized { class } => {
-                let no = self.keep(event, Code::Other, 0, 0);
-                self.initialized.insert(class.0, no);
-                self.used.insert((thread, class.0));
-                no
-            }
-            Op::Enter { .. } | Op::Exit { .. } | Op::UnitBegin | Op::UnitEnd => {
-                if class_edges.is_empty() {
-                    return;
-                }
-                self.keep(event, Code::Other, 0, 0)
-            }
-        };
-        for before in class_edges {
-            self.edge(before, no);
+            Op::Send { sync } => self.keep(event, Code::Send, sync.0, 0),
+            Op::Receive { sync } => self.keep(event, Code::Receive, sync.0, 0),
+            Op::Fork { .. }
+            | Op::Join { .. }
+            | Op::Begin
+            | Op::End { .. }
+            | Op::Initialized { .. }
+            | Op::Enter { .. }
+            | Op::Exit { .. }
+            | Op::UnitBegin
+            | Op::UnitEnd
+            | Op::Returned { .. } => self.keep(event, Code::Other, 0, 0),
         }
-        self.split_if_waited(no);
     }
 
     /// An operation that is several events at one position may have to wait in its middle (a barrier, a hand-over): if
     /// another thread had to do something after the step began, the rest becomes a step of its own.
-    fn split_if_waited(&mut self, no: EventNo) {
+    fn split_if_waited(&mut self, no: EventNo, before: &[(EdgeRule, EventNo)]) {
         let image = &self.image;
         let own = image.thread(no);
         let begun = image.events(image.step_of(no))[0];
         if begun == no {
             return;
         }
-        let release = if image.code(no).takes() {
-            self.last_release.get(&image.operand(no))
-        } else {
-            None
-        };
-        let volatile = image.volatile_source(no);
-        let mut needs = image.comes_after(no).iter().chain(&volatile).chain(release);
-        if needs.any(|&before| before > begun && image.thread(before) != own) {
+        if before.iter().any(|&(_, before)| before > begun) {
             let thread = &mut self.image.threads[own as usize];
             thread.starts.push(thread.events.len() as u32 - 1);
             self.image.numbers[no as usize] += 1;
         }
-    }
-
-    /// The initialisations that this event must come after: of classes that its thread has not used since.
-    fn class_uses(&mut self, event: &Event, names: &Names) -> Vec<EventNo> {
-        let site_class = names
-            .sites
-            .get(event.site.index())
-            .filter(|_| event.site.0 != 0)
-            .and_then(|site| names.methods.get(site.method.index()))
-            .map(|method| method.class);
-        let own_class = match event.op {
-            Op::Read { location, .. } | Op::Write { location, .. } | Op::Update { location, .. } => {
-                match names.locations.get(location.index()) {
-                    Some(Location::Static(field)) => names.fields.get(field.index()).map(|f| f.class),
-                    _ => None,
-                }
-            }
-            Op::Enter { method } => names.methods.get(method.index()).map(|m| m.class),
-            _ => None,
-        };
-        let mut edges = Vec::new();
-        for class in [site_class, own_class].into_iter().flatten() {
-            if let Some(&done) = self.initialized.get(&class.0)
-                && self.used.insert((event.thread.0, class.0))
-                && self.image.thread(done) != event.thread.0
-            {
-                edges.push(done);
-            }
-        }
-        edges
     }
 
     fn keep(&mut self, event: &Event, code: Code, operand: u32, value: u32) -> EventNo {
@@ -243,7 +174,6 @@ impl Builder {
         let thread = &mut image.threads[index];
         let last = thread.events.last().map(|&last| image.items[last as usize].position);
         let new_step = last != Some(event.position);
-        let first = thread.events.is_empty();
         if new_step {
             thread.starts.push(thread.events.len() as u32);
         }
@@ -257,14 +187,7 @@ impl Builder {
         });
         image.codes.push(code);
         image.links.push(NONE);
-        if first && let Some(&fork) = self.forks.get(&event.thread.0) {
-            self.edge(fork, no);
-        }
         no
-    }
-
-    fn edge(&mut self, before: EventNo, after: EventNo) {
-        self.image.after.entry(after).or_default().push(before);
     }
 
     fn access(&mut self, event: &Event, code: Code, location: LocationId, value: Value, names: &Names) -> EventNo {
@@ -345,43 +268,9 @@ impl Builder {
 
     fn end_section(&mut self, event: &Event, code: Code, lock: u32) -> EventNo {
         let no = self.keep(event, code, lock, 0);
-        self.last_release.insert(lock, no);
         if let Some(begin) = self.sections.remove(&(event.thread.0, lock)) {
             self.image.links[begin as usize] = no;
             self.image.links[no as usize] = begin;
-        }
-        no
-    }
-
-    /// A resume that first come, first served does not explain (a time-out not noticed as such, a wake-up without
-    /// cause) is taken for one that needs no notification, but still comes after the last one there was.
-    fn resume(&mut self, event: &Event, lock: u32, notified: bool) -> EventNo {
-        let thread = event.thread.0;
-        let woken_by = self.woken.remove(&(lock, thread));
-        let mut waited_since = None;
-        if let Some(queue) = self.waiting.get_mut(&lock)
-            && let Some(place) = queue.iter().position(|&(t, _)| t == thread)
-        {
-            waited_since = queue.remove(place).map(|(_, wait)| wait);
-        }
-        let explained = notified && woken_by.is_some();
-        let code = if explained {
-            Code::Resume
-        } else {
-            Code::ResumeUnnotified
-        };
-        let no = self.begin_section(event, code, lock);
-        let before = match (notified, woken_by) {
-            (true, Some(notify)) => Some(notify),
-            (true, None) => self
-                .last_notify
-                .get(&lock)
-                .copied()
-                .filter(|&n| waited_since.is_some_and(|w| w < n)),
-            (false, _) => None,
-        };
-        if let Some(before) = before {
-            self.edge(before, no);
         }
         no
     }
@@ -401,7 +290,7 @@ impl Builder {
                 .fields
                 .get(field.index())
                 .and_then(|f| names.classes.get(f.class.index()));
-            if self.image.synchronizing[location] && class.is_some_and(|c| c.name.starts_with("java.")) {
+            if self.image.synchronizing[location] && class.is_some_and(|c| is_platform(&c.name)) {
                 self.image.modelled.entry(object).or_default().push(location as u32);
                 self.image.modelled_object.insert(location as u32, object);
             }

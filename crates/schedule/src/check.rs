@@ -4,12 +4,12 @@
 //! alike. Promise: what passes keeps locks exclusive, hard order, notifications, and the values of all reads before the
 //! pattern's first event, and has the pattern at its end. Time is linear in the steps of the schedule.
 
+use ravel_protocol::{Schedule, ThreadName};
+
 use crate::goal::{Goal, GoalError, Shape, Target};
-use crate::image::{Image, Step};
+use crate::image::{Image, ThreadStep};
 use crate::machine::{Broken, Machine, point};
-use crate::naming::ThreadName;
 use crate::plan::Keep;
-use crate::schedule::Schedule;
 
 /// Why a schedule is not accepted.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -76,8 +76,8 @@ pub struct Audit {
 pub fn audit(image: &Image) -> Audit {
     let none = rustc_hash::FxHashSet::default();
     let mut machine = Machine::new(image, &none);
-    let mut order: Vec<Step> = (0..image.thread_count() as u32)
-        .flat_map(|thread| (0..image.steps(thread)).map(move |number| Step { thread, number }))
+    let mut order: Vec<ThreadStep> = (0..image.thread_count() as u32)
+        .flat_map(|thread| (0..image.steps(thread)).map(move |number| ThreadStep { thread, number }))
         .collect();
     order.sort_by_key(|&s| image.events(s)[0]);
     let mut audit = Audit {
@@ -95,7 +95,7 @@ pub fn audit(image: &Image) -> Audit {
 }
 
 /// Checks an order of steps; `keep` says which reads must be as recorded.
-pub(crate) fn check_order(image: &Image, target: &Target, order: &[Step], keep: Keep) -> Result<(), Broken> {
+pub(crate) fn check_order(image: &Image, target: &Target, order: &[ThreadStep], keep: Keep) -> Result<(), Broken> {
     let mut walk = Walk::new(image, target, keep);
     for &step in order {
         walk.step(step.thread)?;

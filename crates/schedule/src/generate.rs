@@ -10,15 +10,17 @@
 //! says that the answer is not final. One such miss is known: that another thread's write of the same value would do for
 //! a read is seen by the exhaustive search alone.
 
+use ravel_protocol::Schedule;
+
 use crate::check::{check_order, check_schedule};
 use crate::goal::{Goal, GoalError, Shape, Target};
-use crate::image::{Image, Step};
+use crate::image::{Image, ThreadStep};
 use crate::machine::Broken;
 use crate::plan::{Keep, Plan};
-use crate::schedule::Schedule;
 use crate::search::{Bound, Search, search};
 use crate::shrink::{gather, shrink, switches};
 use crate::solve::{Budget, Policy, solve};
+use crate::turns::from_steps;
 
 /// What may be spent on one goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,7 +139,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// An order that passes the check, by moving as little as possible.
-    fn by_moving(&self, keep: Keep) -> Result<Vec<Step>, Broken> {
+    fn by_moving(&self, keep: Keep) -> Result<Vec<ThreadStep>, Broken> {
         let plan = Plan::for_target(self.image, self.target, keep)?;
         let mut budget = self.effort.budget(&plan);
         let (order, plan) = solve(&plan, Policy::Recorded, &mut budget)?;
@@ -166,11 +168,11 @@ impl Maker<'_> {
         search(self.image, self.target, keep, bound)
     }
 
-    fn finish(&self, order: Vec<Step>, keep: Keep) -> Generated {
-        let passes = |order: &[Step]| check_order(self.image, self.target, order, keep).is_ok();
+    fn finish(&self, order: Vec<ThreadStep>, keep: Keep) -> Generated {
+        let passes = |order: &[ThreadStep]| check_order(self.image, self.target, order, keep).is_ok();
         let order = gather(self.image, &self.target.steps, order);
         let order = shrink(order, self.effort.shrink_steps, passes);
-        let mut schedule = Schedule::from_steps(self.image, &order);
+        let mut schedule = from_steps(self.image, &order);
         if self.target.shape == Shape::Blocked {
             self.up_to_the_lock(&mut schedule);
         }

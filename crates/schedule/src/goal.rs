@@ -2,12 +2,12 @@
 //!
 //! Separate from the findings so that a schedule can be asked for by hand or by a test, without an analysis.
 
-use ravel_analysis::finding::{Candidate, EventRef, Rule, UnitSpan};
+use ravel_analysis::finding::{Candidate, EventRef, Rule, RuleFamily, UnitSpan};
+use ravel_protocol::Leave;
 use ravel_trace::{LocationId, LockId, ThreadId};
 use rustc_hash::FxHashSet;
 
-use crate::image::{Image, Step};
-use crate::schedule::Leave;
+use crate::image::{Image, ThreadStep};
 
 /// How the events of a goal must lie.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -82,17 +82,17 @@ impl Goal {
     /// What an occurrence of a finding asks for. None for findings that no order of events can show.
     pub fn of_candidate(rule: Rule, candidate: &Candidate) -> Option<Goal> {
         let mut events: Vec<EventAt> = candidate.events.iter().copied().map(EventAt::from).collect();
-        let shape = match rule {
-            Rule::DataRace | Rule::LockDiscipline => Shape::Adjacent,
-            Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable => Shape::Ordered,
-            Rule::LockOrder => {
+        let shape = match rule.family() {
+            RuleFamily::Race | RuleFamily::Discipline => Shape::Adjacent,
+            RuleFamily::Atomicity | RuleFamily::AtomicSet | RuleFamily::Serializability => Shape::Ordered,
+            RuleFamily::LockOrder => {
                 // Whatever else is listed of a thread, it must stop before its last acquisition.
                 let last: Vec<EventAt> = events.clone();
                 events.retain(|e| !last.iter().any(|l| l.thread == e.thread && l.position > e.position));
                 Shape::Blocked
             }
-            // Rules of code alone: nothing of them is in a trace.
-            _ => return None,
+            // Nothing of these is in a trace.
+            RuleFamily::Code => return None,
         };
         let threads = events.iter().any(|e| e.thread != events[0].thread);
         if !threads || (shape == Shape::Adjacent && events.len() != 2) {
@@ -135,7 +135,7 @@ pub enum GoalError {
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub shape: Shape,
-    pub steps: Vec<Step>,
+    pub steps: Vec<ThreadStep>,
     /// The lock wanted by each event that acquires one.
     pub locks: Vec<Option<u32>>,
     /// Locations whose own order of accesses is not held against the pattern.
@@ -180,7 +180,7 @@ impl Target {
 
     /// The order of accesses to a pattern's own locations is not held against it, nor that of accesses to the rest of the
     /// same modelled object, which every call on it touches.
-    fn add_own(&mut self, image: &Image, event: &EventAt, step: Step) {
+    fn add_own(&mut self, image: &Image, event: &EventAt, step: ThreadStep) {
         for &e in image.events(step) {
             let location = image.operand(e);
             if image.is_access(e) && event.location.is_none_or(|l| l.0 == location) {
@@ -191,7 +191,7 @@ impl Target {
     }
 
     /// The step from which on reads may differ from the recorded ones; none if there is no such step.
-    pub fn first(&self) -> Option<Step> {
+    pub fn first(&self) -> Option<ThreadStep> {
         match self.shape {
             Shape::Blocked => None,
             _ => self.steps.first().copied(),
@@ -200,9 +200,9 @@ impl Target {
 }
 
 /// Several steps may have the position; the one that does it to the right thing is meant.
-fn find(image: &Image, event: &EventAt) -> Option<Step> {
+fn find(image: &Image, event: &EventAt) -> Option<ThreadStep> {
     let first = image.step_at_or_after(event.thread, event.position)?;
-    let at = |number| Step { number, ..first };
+    let at = |number| ThreadStep { number, ..first };
     let last = (first.number..image.steps(first.thread)).take_while(|&n| image.position(at(n)) == event.position);
     let mut found = None;
     for number in last {

@@ -1,16 +1,16 @@
 //! The trace as schedules need it: one compact picture in memory, made in one pass and shared by all findings.
 //!
-//! It is separate because it is the only place that knows how an event is stored. What a recorded event depends on is
-//! decided in `build`; everything else asks here, by event number.
+//! It is separate because it is the only place that knows how an event is stored. It is made in `build`; everything else asks
+//! here, by event number.
 //!
 //! Cost: 16 bytes an event kept, 16 more for the indices; `Enter`, `Exit` and unit marks are not kept, unless one is
 //! a thread's first use of a class that another thread initialised. [`Limits::events`] bounds the whole.
 
+use ravel_protocol::ThreadName;
 use ravel_trace::{ObjectId, Source, SourceError, ThreadId};
 use rustc_hash::FxHashMap;
 
 use crate::build::Builder;
-use crate::naming::ThreadName;
 
 /// How much of a trace is taken into memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +47,7 @@ pub(crate) const NONE: EventNo = u32::MAX;
 
 /// A thread's step: everything it did at one position. Schedules switch between steps only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Step {
+pub(crate) struct ThreadStep {
     pub thread: u32,
     pub number: u32,
 }
@@ -64,7 +64,11 @@ pub(crate) enum Code {
     Release,
     ReleaseShared,
     Wait,
+    /// Ended by the notification that chose the thread.
     Resume,
+    /// Ended by a notification that was expected to choose another thread.
+    ResumeOther,
+    /// Ended by no notification.
     ResumeUnnotified,
     Notify,
     NotifyAll,
@@ -87,7 +91,7 @@ impl Code {
     pub fn takes(self) -> bool {
         matches!(
             self,
-            Code::Acquire | Code::AcquireShared | Code::Resume | Code::ResumeUnnotified
+            Code::Acquire | Code::AcquireShared | Code::Resume | Code::ResumeOther | Code::ResumeUnnotified
         )
     }
 
@@ -211,7 +215,7 @@ impl Image {
     }
 
     /// The events of a step, in program order.
-    pub(crate) fn events(&self, step: Step) -> &[EventNo] {
+    pub(crate) fn events(&self, step: ThreadStep) -> &[EventNo] {
         let thread = &self.threads[step.thread as usize];
         let number = step.number as usize;
         let start = thread.starts[number] as usize;
@@ -222,34 +226,34 @@ impl Image {
         &thread.events[start..end]
     }
 
-    pub(crate) fn position(&self, step: Step) -> u32 {
+    pub(crate) fn position(&self, step: ThreadStep) -> u32 {
         self.items[self.events(step)[0] as usize].position
     }
 
     /// Whether a step happens by itself as soon as it can, so that no schedule can name it: a thread's beginning, before
     /// its first point, and the second half of an operation that may have to wait in its middle.
-    pub(crate) fn is_by_itself(&self, step: Step) -> bool {
+    pub(crate) fn is_by_itself(&self, step: ThreadStep) -> bool {
         let position = self.position(step);
         match step.number.checked_sub(1) {
-            Some(number) => self.position(Step { number, ..step }) == position,
+            Some(number) => self.position(ThreadStep { number, ..step }) == position,
             None => position == 0 && self.events(step).iter().all(|&e| self.code(e) == Code::Other),
         }
     }
 
-    pub(crate) fn step_of(&self, event: EventNo) -> Step {
-        Step {
+    pub(crate) fn step_of(&self, event: EventNo) -> ThreadStep {
+        ThreadStep {
             thread: self.items[event as usize].thread,
             number: self.numbers[event as usize],
         }
     }
 
     /// The first step of a thread at this position or later.
-    pub(crate) fn step_at_or_after(&self, thread: ThreadId, position: u32) -> Option<Step> {
+    pub(crate) fn step_at_or_after(&self, thread: ThreadId, position: u32) -> Option<ThreadStep> {
         let steps = self.threads.get(thread.index())?;
         let number = steps
             .starts
             .partition_point(|&s| self.items[steps.events[s as usize] as usize].position < position);
-        (number < steps.starts.len()).then_some(Step {
+        (number < steps.starts.len()).then_some(ThreadStep {
             thread: thread.0,
             number: number as u32,
         })
@@ -267,7 +271,7 @@ impl Image {
         };
         let end = self.events(step)[0];
         let begun = |other: &u32| {
-            let first = Step {
+            let first = ThreadStep {
                 thread: *other,
                 number: 0,
             };
@@ -354,7 +358,7 @@ impl Image {
     pub(crate) fn wait_of(&self, resume: EventNo) -> Option<EventNo> {
         let step = self.step_of(resume);
         let number = step.number.checked_sub(1)?;
-        let before = *self.events(Step { number, ..step }).last()?;
+        let before = *self.events(ThreadStep { number, ..step }).last()?;
         (self.code(before) == Code::Wait && self.operand(before) == self.operand(resume)).then_some(before)
     }
 }

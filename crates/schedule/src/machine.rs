@@ -3,10 +3,11 @@
 //! This is the meaning of feasibility, kept apart from everything that looks for schedules: the [check](crate::check)
 //! runs a finished schedule through it, and the [exhaustive search](crate::search) tries its successors.
 
+use ravel_trace::order::{Notification, WaitSet};
 use ravel_trace::{LocationId, LockId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::image::{Code, EventNo, Image, NONE, Step};
+use crate::image::{Code, EventNo, Image, NONE, ThreadStep};
 
 /// A step of a thread, for messages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -106,9 +107,10 @@ pub(crate) struct Machine<'a> {
     exclusive: FxHashMap<u32, u32>,
     shared: FxHashMap<u32, Vec<u32>>,
     last_write: FxHashMap<u32, EventNo>,
-    /// Longest waiting first.
-    waiting: FxHashMap<u32, Vec<u32>>,
-    woken: FxHashSet<(u32, u32)>,
+    /// By lock.
+    waiting: FxHashMap<u32, WaitSet>,
+    /// Waits and notifications so far.
+    moments: u64,
 }
 
 impl<'a> Machine<'a> {
@@ -121,18 +123,18 @@ impl<'a> Machine<'a> {
             shared: FxHashMap::default(),
             last_write: FxHashMap::default(),
             waiting: FxHashMap::default(),
-            woken: FxHashSet::default(),
+            moments: 0,
         }
     }
 
-    pub fn is_done(&self, step: Step) -> bool {
+    pub fn is_done(&self, step: ThreadStep) -> bool {
         step.number < self.done[step.thread as usize]
     }
 
     /// The thread's next step, if the trace has one.
-    pub fn next(&self, thread: u32) -> Option<Step> {
+    pub fn next(&self, thread: u32) -> Option<ThreadStep> {
         let number = *self.done.get(thread as usize)?;
-        (number < self.image.steps(thread)).then_some(Step { thread, number })
+        (number < self.image.steps(thread)).then_some(ThreadStep { thread, number })
     }
 
     /// Who, other than this thread, holds a lock alone or shared.
@@ -154,20 +156,17 @@ impl<'a> Machine<'a> {
         for (&location, &write) in &self.last_write {
             sum = sum.wrapping_add(build.hash_one((location, self.image.origin(write), self.image.value(write))));
         }
-        for (lock, queue) in self.waiting.iter().filter(|(_, q)| !q.is_empty()) {
-            sum = sum.wrapping_add(build.hash_one((1u8, lock, queue)));
-        }
-        for woken in &self.woken {
-            sum = sum.wrapping_add(build.hash_one((2u8, woken)));
+        for (lock, set) in self.waiting.iter().filter(|(_, set)| !set.is_empty()) {
+            sum = sum.wrapping_add(build.hash_one((lock, set.shape())));
         }
         sum
     }
 
     /// Lets a thread do its next step; `reads` says whether its reads must be as recorded. After an error the state
     /// is of no use.
-    pub fn run(&mut self, thread: u32, reads: bool) -> Result<Step, Broken> {
+    pub fn run(&mut self, thread: u32, reads: bool) -> Result<ThreadStep, Broken> {
         let number = self.done[thread as usize];
-        let step = Step { thread, number };
+        let step = ThreadStep { thread, number };
         for &event in self.image.events(step) {
             self.check(event, step, reads)?;
             self.apply(event, thread);
@@ -187,7 +186,7 @@ impl<'a> Machine<'a> {
         self.next(thread).is_some_and(possible)
     }
 
-    fn check(&self, event: EventNo, step: Step, reads: bool) -> Result<(), Broken> {
+    fn check(&self, event: EventNo, step: ThreadStep, reads: bool) -> Result<(), Broken> {
         let image = self.image;
         let at = point(image, step);
         let operand = image.operand(event);
@@ -217,7 +216,17 @@ impl<'a> Machine<'a> {
                 });
             }
         }
-        if code == Code::Resume && !self.woken.contains(&(operand, step.thread)) {
+        let thread = ThreadId(step.thread);
+        let woken = |is_woken: fn(&WaitSet, ThreadId) -> bool| {
+            let set = self.waiting.get(&operand);
+            set.is_some_and(|set| is_woken(set, thread))
+        };
+        let can_resume = match code {
+            Code::Resume => woken(WaitSet::is_chosen),
+            Code::ResumeOther => woken(WaitSet::may_be_chosen),
+            _ => true,
+        };
+        if !can_resume {
             return Err(Broken::NotNotified {
                 at,
                 lock: LockId(operand),
@@ -277,23 +286,20 @@ impl<'a> Machine<'a> {
             }
             Code::Wait => {
                 self.release(operand, thread);
-                self.waiting.entry(operand).or_default().push(thread);
+                self.moments += 1;
+                let set = self.waiting.entry(operand).or_default();
+                set.wait(ThreadId(thread), self.moments);
             }
-            Code::Resume | Code::ResumeUnnotified => {
-                self.woken.remove(&(operand, thread));
-                if let Some(queue) = self.waiting.get_mut(&operand) {
-                    queue.retain(|&t| t != thread);
+            code @ (Code::Resume | Code::ResumeOther | Code::ResumeUnnotified) => {
+                if let Some(set) = self.waiting.get_mut(&operand) {
+                    set.resume(ThreadId(thread), code != Code::ResumeUnnotified);
                 }
                 self.exclusive.insert(operand, thread);
             }
             code @ (Code::Notify | Code::NotifyAll) => {
-                if let Some(queue) = self.waiting.get_mut(&operand) {
-                    let count = if code == Code::NotifyAll {
-                        queue.len()
-                    } else {
-                        queue.len().min(1)
-                    };
-                    self.woken.extend(queue.drain(..count).map(|t| (operand, t)));
+                self.moments += 1;
+                if let Some(set) = self.waiting.get_mut(&operand) {
+                    set.notify(Notification(self.moments), code == Code::NotifyAll);
                 }
             }
         }
@@ -306,7 +312,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-pub(crate) fn point(image: &Image, step: Step) -> Point {
+pub(crate) fn point(image: &Image, step: ThreadStep) -> Point {
     Point {
         thread: ThreadId(step.thread),
         position: image.position(step),

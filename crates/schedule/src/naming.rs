@@ -3,36 +3,26 @@
 //! A path is who created whom and in which order, so it means the same in every run: `main/0/2` is the third thread
 //! started by the first thread that `main` started.
 
+pub use ravel_protocol::ThreadName;
+use ravel_trace::naming;
 use ravel_trace::{Names, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// A thread of a schedule.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ThreadName {
-    /// `main/0/2`; holds no white space.
-    pub path: String,
-    /// As shown to people: the Java name or, where it repeats, `name#2`.
-    pub name: String,
-}
-
 /// Names for at least `count` threads, in order of their ids.
 pub fn thread_names(names: &Names, count: usize) -> Vec<ThreadName> {
-    let count = count.max(names.threads.len());
-    let mut shown: FxHashMap<String, u32> = FxHashMap::default();
+    let shown = naming::thread_names(names, count);
+    let count = shown.len();
     let mut roots: FxHashMap<String, u32> = FxHashMap::default();
     let mut result: Vec<ThreadName> = Vec::with_capacity(count);
-    for index in 0..count {
+    for (index, name) in shown.into_iter().enumerate() {
         let entry = names.threads.get(index);
-        let given = entry.map_or("", |t| t.name.as_str());
-        let given = if given.is_empty() {
-            format!("T{index}")
-        } else {
-            given.to_owned()
-        };
-        let name = numbered(&mut shown, &given);
         let path = match entry.and_then(|t| t.parent) {
             Some(_) => path_of(names, ThreadId(index as u32)),
-            None => numbered(&mut roots, &escape(&given)),
+            None => {
+                let given = entry.map(|t| t.name.clone()).filter(|name| !name.is_empty());
+                let given = given.unwrap_or_else(|| format!("T{index}"));
+                numbered(&mut roots, &escape(&given))
+            }
         };
         result.push(ThreadName { path, name });
     }

@@ -10,13 +10,13 @@
 //! Misses: a bug for which two such reads must come early at once, unless the first alone shows the second; threads of a
 //! program that does more than [`MOST_EVENTS`]; a thread that comes back from waiting cannot be kept from its lock.
 
-use ravel_trace::{Event, LocationId, LockId, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
+use ravel_protocol::Schedule;
+use ravel_trace::{Event, LocationId, LockId, Op, SiteId, Source, SourceError, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::generate::{Effort, generate};
 use crate::goal::{EventAt, Goal, Shape};
 use crate::image::Image;
-use crate::schedule::Schedule;
 
 /// Events of a trace up to which its orders are looked for.
 pub const MOST_EVENTS: usize = 200_000;
@@ -88,7 +88,8 @@ impl Orders {
             if schedules.len() == most {
                 break;
             }
-            let name = |site| place(events.names(), site);
+            // By name: numbers differ from trace to trace.
+            let name = |site| events.names().site_text(site);
             let places = (name(chance.places.0), name(chance.places.1));
             let alike = asked.entry(places.clone()).or_default();
             if *alike == MOST_ALIKE || self.tried.contains(&places) {
@@ -241,19 +242,6 @@ fn named(event: &Event) -> EventAt {
         location: event.op.location(),
         lock,
     }
-}
-
-/// A place in the code by name: numbers differ from trace to trace.
-fn place(names: &Names, site: SiteId) -> String {
-    let site = names.site(site);
-    let method = names.method(site.method);
-    format!(
-        "{}.{}{}:{}",
-        names.class(method.class).name,
-        method.name,
-        method.descriptor,
-        site.bci
-    )
 }
 
 #[cfg(test)]

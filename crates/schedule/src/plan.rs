@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::goal::{Shape, Target};
-use crate::image::{Code, EventNo, Image, NONE, Step};
+use crate::image::{Code, EventNo, Image, NONE, ThreadStep};
 use crate::machine::{Broken, point};
 
 /// Which reads must see what they saw when recorded.
@@ -34,15 +34,15 @@ pub(crate) struct Plan<'a> {
     /// Steps of the first pattern event's past, by thread: their reads are before the pattern in any order.
     past: Vec<u32>,
     /// Decided order: a step, and what it comes after.
-    pub edges: FxHashMap<Step, Vec<Step>>,
+    pub edges: FxHashMap<ThreadStep, Vec<ThreadStep>>,
     /// The pattern's events, put off for as long as anything else can run.
-    pub pattern: Vec<Step>,
+    pub pattern: Vec<ThreadStep>,
     /// The first event of the pattern, from which on values may differ.
-    pub first: Option<Step>,
+    pub first: Option<ThreadStep>,
     /// Whether the pattern's events come after everything else.
     pub at_end: bool,
     /// Where the schedule ends; none to run all that is taken.
-    pub last: Option<Step>,
+    pub last: Option<ThreadStep>,
     scanned: Vec<u32>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Says where the pattern begins; must be said before anything is taken.
-    pub fn values_may_differ_from(&mut self, first: Step) -> Result<(), Broken> {
+    pub fn values_may_differ_from(&mut self, first: ThreadStep) -> Result<(), Broken> {
         self.first = Some(first);
         if self.keep == Keep::BeforeFirst {
             let mut past = Plan::empty(self.image, self.own, Keep::All);
@@ -117,11 +117,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Decides that a step comes before another.
-    pub fn order(&mut self, before: Step, after: Step) {
+    pub fn order(&mut self, before: ThreadStep, after: ThreadStep) {
         self.edges.entry(after).or_default().push(before);
     }
 
-    pub fn takes(&self, step: Step) -> bool {
+    pub fn takes(&self, step: ThreadStep) -> bool {
         step.number < self.taken[step.thread as usize]
     }
 
@@ -131,7 +131,7 @@ impl<'a> Plan<'a> {
         if count > self.most[index] {
             let at = point(
                 self.image,
-                Step {
+                ThreadStep {
                     thread,
                     number: count - 1,
                 },
@@ -139,7 +139,7 @@ impl<'a> Plan<'a> {
             let number = self.most[index].min(self.image.steps(thread).saturating_sub(1));
             return Err(Broken::Order {
                 at,
-                needs: point(self.image, Step { thread, number }),
+                needs: point(self.image, ThreadStep { thread, number }),
             });
         }
         self.taken[index] = self.taken[index].max(count);
@@ -153,7 +153,7 @@ impl<'a> Plan<'a> {
             changed = false;
             for thread in 0..self.taken.len() {
                 while self.scanned[thread] < self.taken[thread] {
-                    let step = Step {
+                    let step = ThreadStep {
                         thread: thread as u32,
                         number: self.scanned[thread],
                     };
@@ -166,7 +166,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn close_step(&mut self, step: Step) -> Result<(), Broken> {
+    fn close_step(&mut self, step: ThreadStep) -> Result<(), Broken> {
         let image = self.image;
         if let Some(before) = self.edges.get(&step) {
             for needs in before.clone() {
@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
             for &needs in image.comes_after(event) {
                 self.need(step, image.step_of(needs))?;
                 // The notification that ends a wait comes after its beginning, or it would be lost.
-                if image.code(event) == Code::Resume
+                if matches!(image.code(event), Code::Resume | Code::ResumeOther)
                     && let Some(wait) = image.wait_of(event)
                 {
                     self.order(image.step_of(wait), image.step_of(needs));
@@ -194,7 +194,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn need(&mut self, step: Step, needs: Step) -> Result<(), Broken> {
+    fn need(&mut self, step: ThreadStep, needs: ThreadStep) -> Result<(), Broken> {
         if needs.number >= self.most[needs.thread as usize] {
             return Err(Broken::Order {
                 at: point(self.image, step),
@@ -205,7 +205,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The write that an event must see to behave as recorded; none if it need not.
-    pub fn must_see(&self, step: Step, event: EventNo) -> Option<EventNo> {
+    pub fn must_see(&self, step: ThreadStep, event: EventNo) -> Option<EventNo> {
         if !self.image.code(event).is_read() || !self.image.is_shared(self.image.operand(event)) {
             return None;
         }

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::goal::{Shape, Target};
-use crate::image::{Image, Step};
+use crate::image::{Image, ThreadStep};
 use crate::machine::Machine;
 use crate::plan::Keep;
 
@@ -24,7 +24,7 @@ pub(crate) struct Bound {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Search {
     /// An order that has the pattern.
-    Found(Vec<Step>),
+    Found(Vec<ThreadStep>),
     /// There is none.
     Impossible,
     /// The bound was reached.
@@ -33,7 +33,7 @@ pub(crate) enum Search {
 
 /// Looks for an order of the recorded steps that ends with the pattern.
 pub(crate) fn search(image: &Image, target: &Target, keep: Keep, bound: Bound) -> Search {
-    let events = |s: &Step| image.events(*s).last().map_or(0, |&e| e as usize);
+    let events = |s: &ThreadStep| image.events(*s).last().map_or(0, |&e| e as usize);
     if target.steps.iter().map(events).max().unwrap_or(0) >= bound.events {
         return Search::GaveUp;
     }
@@ -65,7 +65,7 @@ struct Frame<'a> {
 impl<'a> Searcher<'a> {
     fn run(&mut self) -> Search {
         let mut entered: FxHashSet<u64> = FxHashSet::default();
-        let mut order: Vec<Step> = Vec::new();
+        let mut order: Vec<ThreadStep> = Vec::new();
         let mut stack = vec![self.frame(Machine::new(self.image, &self.target.own))];
         while let Some(frame) = stack.last_mut() {
             if self.reached(&frame.machine) {

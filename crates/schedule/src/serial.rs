@@ -1,15 +1,16 @@
 //! The schedules that run the units of a finding one after the other: what its outcome is compared with.
 
+use ravel_protocol::Schedule;
 use rustc_hash::FxHashSet;
 
 use crate::generate::Effort;
 use crate::goal::{Goal, Span, Target};
-use crate::image::{Image, Step};
+use crate::image::{Image, ThreadStep};
 use crate::machine::{Broken, Machine};
 use crate::plan::{Keep, Plan};
-use crate::schedule::Schedule;
 use crate::shrink::{gather, shrink};
 use crate::solve::{Budget, Policy, solve};
+use crate::turns::{from_steps, from_steps_and_units};
 
 /// Most serial schedules made for one finding.
 pub const MOST_SERIAL: usize = 6;
@@ -28,7 +29,7 @@ pub struct Serial {
 /// Serial schedules of a goal's units in all orders that locks and hard order allow, at most [`MOST_SERIAL`].
 pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> Vec<Serial> {
     let own = Target::resolve(image, goal).map(|t| t.own).unwrap_or_default();
-    let mut units: Vec<(usize, Step, Step)> = Vec::new();
+    let mut units: Vec<(usize, ThreadStep, ThreadStep)> = Vec::new();
     for (index, span) in goal.units.iter().enumerate() {
         if let Some((begin, end)) = steps_of(image, span) {
             units.push((index, begin, end));
@@ -42,7 +43,7 @@ pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> Vec<Seri
         let chosen: Vec<_> = order.iter().map(|&i| units[i]).collect();
         let serial = [Keep::BeforeFirst, Keep::Nothing].into_iter().find_map(|keep| {
             let steps = serial(image, &own, &chosen, keep, effort).ok()?;
-            let ends: Vec<Step> = chosen.iter().flat_map(|u| [u.1, u.2]).collect();
+            let ends: Vec<ThreadStep> = chosen.iter().flat_map(|u| [u.1, u.2]).collect();
             let steps = gather(image, &ends, steps);
             let steps = shrink(steps, effort.shrink_steps, |s| is_serial(image, &own, &chosen, keep, s));
             Some(Serial {
@@ -65,7 +66,7 @@ fn loose(
     image: &Image,
     goal: &Goal,
     own: &FxHashSet<u32>,
-    units: &[(usize, Step, Step)],
+    units: &[(usize, ThreadStep, ThreadStep)],
     effort: &Effort,
 ) -> Option<Serial> {
     let mut plan = Plan::empty(image, own, Keep::Nothing);
@@ -74,12 +75,12 @@ fn loose(
         plan.take(begin.thread, begin.number).ok()?;
     }
     plan.close().ok()?;
-    let inside = |u: &(usize, Step, Step)| plan.takes(u.1);
+    let inside = |u: &(usize, ThreadStep, ThreadStep)| plan.takes(u.1);
     if units.iter().any(inside) {
         return None;
     }
     let (steps, _) = solve(&plan, Policy::Stay, &mut effort.budget(&plan)).ok()?;
-    let mut schedule = Schedule::from_steps(image, &steps);
+    let mut schedule = from_steps(image, &steps);
     for &(index, begin, _) in units {
         let span = &goal.units[index];
         let name = &image.thread_names()[begin.thread as usize];
@@ -93,9 +94,14 @@ fn loose(
 }
 
 /// The schedule of an order, in which units run to their end even if they take another path than the recorded one.
-fn whole_units(image: &Image, goal: &Goal, units: &[(usize, Step, Step)], order: &[Step]) -> Schedule {
-    Schedule::from_steps_and_units(image, order, |step| {
-        let inside = |u: &&(usize, Step, Step)| {
+fn whole_units(
+    image: &Image,
+    goal: &Goal,
+    units: &[(usize, ThreadStep, ThreadStep)],
+    order: &[ThreadStep],
+) -> Schedule {
+    from_steps_and_units(image, order, |step| {
+        let inside = |u: &&(usize, ThreadStep, ThreadStep)| {
             let (begin, end) = (u.1, u.2);
             step.thread == begin.thread && (begin.number..=end.number).contains(&step.number)
         };
@@ -105,7 +111,7 @@ fn whole_units(image: &Image, goal: &Goal, units: &[(usize, Step, Step)], order:
     })
 }
 
-fn steps_of(image: &Image, span: &Span) -> Option<(Step, Step)> {
+fn steps_of(image: &Image, span: &Span) -> Option<(ThreadStep, ThreadStep)> {
     let begin = image.step_at_or_after(span.thread, span.begin)?;
     let beyond = match span.end {
         Some(end) => image.step_at_or_after(span.thread, end.checked_add(1)?),
@@ -115,7 +121,7 @@ fn steps_of(image: &Image, span: &Span) -> Option<(Step, Step)> {
     (beyond > begin.number).then(|| {
         (
             begin,
-            Step {
+            ThreadStep {
                 number: beyond - 1,
                 ..begin
             },
@@ -126,10 +132,10 @@ fn steps_of(image: &Image, span: &Span) -> Option<(Step, Step)> {
 fn serial(
     image: &Image,
     own: &FxHashSet<u32>,
-    units: &[(usize, Step, Step)],
+    units: &[(usize, ThreadStep, ThreadStep)],
     keep: Keep,
     effort: &Effort,
-) -> Result<Vec<Step>, Broken> {
+) -> Result<Vec<ThreadStep>, Broken> {
     let mut plan = Plan::empty(image, own, keep);
     if let Some(&(_, first, _)) = units.first() {
         plan.values_may_differ_from(first)?;
@@ -152,7 +158,13 @@ fn serial(
 }
 
 /// Whether an order is possible, runs the units one after the other and ends with the last of them.
-fn is_serial(image: &Image, own: &FxHashSet<u32>, units: &[(usize, Step, Step)], keep: Keep, order: &[Step]) -> bool {
+fn is_serial(
+    image: &Image,
+    own: &FxHashSet<u32>,
+    units: &[(usize, ThreadStep, ThreadStep)],
+    keep: Keep,
+    order: &[ThreadStep],
+) -> bool {
     let mut machine = Machine::new(image, own);
     let mut reads = keep == Keep::BeforeFirst;
     for step in order {

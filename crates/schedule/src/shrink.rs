@@ -6,10 +6,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::image::{Image, Step};
+use crate::image::{Image, ThreadStep};
 
 /// Simplifies an order that passes the check; the result passes it too. At most `steps` steps are checked.
-pub(crate) fn shrink(order: Vec<Step>, steps: u64, passes: impl Fn(&[Step]) -> bool) -> Vec<Step> {
+pub(crate) fn shrink(order: Vec<ThreadStep>, steps: u64, passes: impl Fn(&[ThreadStep]) -> bool) -> Vec<ThreadStep> {
     let mut left = steps;
     let mut turns = turns(&order);
     loop {
@@ -21,7 +21,7 @@ pub(crate) fn shrink(order: Vec<Step>, steps: u64, passes: impl Fn(&[Step]) -> b
                     break 'moves;
                 }
                 left -= cost;
-                let flat: Vec<Step> = candidate.iter().flatten().copied().collect();
+                let flat: Vec<ThreadStep> = candidate.iter().flatten().copied().collect();
                 if passes(&flat) {
                     better = Some(flat);
                     break 'moves;
@@ -36,7 +36,7 @@ pub(crate) fn shrink(order: Vec<Step>, steps: u64, passes: impl Fn(&[Step]) -> b
 }
 
 /// How often the turn passes to another thread.
-pub(crate) fn switches(order: &[Step]) -> usize {
+pub(crate) fn switches(order: &[ThreadStep]) -> usize {
     order.windows(2).filter(|w| w[0].thread != w[1].thread).count()
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn switches(order: &[Step]) -> usize {
 const WINDOW: usize = 24;
 
 /// Joins turns of one thread that only independent turns separate. Turns with a step of the pattern stay where they are.
-pub(crate) fn gather(image: &Image, pattern: &[Step], order: Vec<Step>) -> Vec<Step> {
+pub(crate) fn gather(image: &Image, pattern: &[ThreadStep], order: Vec<ThreadStep>) -> Vec<ThreadStep> {
     let mut out: Vec<Turn> = Vec::new();
     for steps in turns(&order) {
         let mut turn = Turn::new(image, pattern, steps);
@@ -73,18 +73,18 @@ pub(crate) fn gather(image: &Image, pattern: &[Step], order: Vec<Step>) -> Vec<S
 
 /// A turn with what it touches.
 struct Turn {
-    steps: Vec<Step>,
+    steps: Vec<ThreadStep>,
     /// Locations, and whether one is written.
     locations: FxHashMap<u32, bool>,
     locks: FxHashMap<u32, ()>,
     /// Steps of other threads that it comes after.
-    after: Vec<Step>,
+    after: Vec<ThreadStep>,
     /// Holds a step of the pattern.
     fixed: bool,
 }
 
 impl Turn {
-    fn new(image: &Image, pattern: &[Step], steps: Vec<Step>) -> Turn {
+    fn new(image: &Image, pattern: &[ThreadStep], steps: Vec<ThreadStep>) -> Turn {
         let mut turn = Turn {
             fixed: steps.iter().any(|s| pattern.contains(s)),
             steps: Vec::new(),
@@ -121,7 +121,7 @@ impl Turn {
             && !later.after.iter().any(|s| self.has(*s))
     }
 
-    fn has(&self, step: Step) -> bool {
+    fn has(&self, step: ThreadStep) -> bool {
         let (first, last) = (self.steps[0], self.steps[self.steps.len() - 1]);
         first.thread == step.thread && (first.number..=last.number).contains(&step.number)
     }
@@ -138,16 +138,16 @@ impl Turn {
     }
 }
 
-fn turns(order: &[Step]) -> Vec<Vec<Step>> {
+fn turns(order: &[ThreadStep]) -> Vec<Vec<ThreadStep>> {
     order
         .chunk_by(|a, b| a.thread == b.thread)
-        .map(<[Step]>::to_vec)
+        .map(<[ThreadStep]>::to_vec)
         .collect()
 }
 
 /// The orders that are one move away and simpler: the turn at `place` joined with the next one of its thread, later or
 /// earlier, or left out.
-fn moves(turns: &[Vec<Step>], place: usize) -> Vec<Vec<Vec<Step>>> {
+fn moves(turns: &[Vec<ThreadStep>], place: usize) -> Vec<Vec<Vec<ThreadStep>>> {
     let thread = turns[place][0].thread;
     let again = (place + 1..turns.len()).find(|&p| turns[p][0].thread == thread);
     let mut result = Vec::new();

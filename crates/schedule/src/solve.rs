@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::image::{EventNo, Image, NONE, Step};
+use crate::image::{EventNo, Image, NONE, ThreadStep};
 use crate::machine::Broken;
 use crate::plan::{Keep, Plan};
 
@@ -41,7 +41,11 @@ pub(crate) enum Policy {
 }
 
 /// An order of all that the plan takes, with the plan as it was extended on the way.
-pub(crate) fn solve<'a>(plan: &Plan<'a>, policy: Policy, budget: &mut Budget) -> Result<(Vec<Step>, Plan<'a>), Broken> {
+pub(crate) fn solve<'a>(
+    plan: &Plan<'a>,
+    policy: Policy,
+    budget: &mut Budget,
+) -> Result<(Vec<ThreadStep>, Plan<'a>), Broken> {
     let mut run = Run::new(plan.clone(), policy);
     run.solve(budget)?;
     Ok((run.order, run.plan))
@@ -50,14 +54,14 @@ pub(crate) fn solve<'a>(plan: &Plan<'a>, policy: Policy, budget: &mut Budget) ->
 /// A way out when everyone is stuck.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Alternative {
-    Before(Step, Step),
-    Further(Step),
+    Before(ThreadStep, ThreadStep),
+    Further(ThreadStep),
 }
 
 /// Why a thread does not run on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    Step(Step),
+    Step(ThreadStep),
     Lock {
         acquire: EventNo,
         begin: EventNo,
@@ -69,7 +73,7 @@ enum Wait {
     /// A read that may differ only once the pattern has begun.
     Pattern {
         read: EventNo,
-        first: Step,
+        first: ThreadStep,
     },
     /// A pattern event that comes after everything else.
     Everyone,
@@ -90,7 +94,7 @@ struct Run<'a> {
     image: &'a Image,
     policy: Policy,
     done: Vec<u32>,
-    order: Vec<Step>,
+    order: Vec<ThreadStep>,
     remaining: usize,
     held: FxHashMap<u32, Held>,
     /// By location, the write seen now.
@@ -102,7 +106,7 @@ struct Run<'a> {
     unread_initial: Vec<u32>,
     ready: BinaryHeap<Reverse<(bool, EventNo, u32)>>,
     waits: Vec<Option<Wait>>,
-    for_step: FxHashMap<Step, Vec<u32>>,
+    for_step: FxHashMap<ThreadStep, Vec<u32>>,
     for_lock: FxHashMap<u32, Vec<u32>>,
     for_readers: FxHashMap<u32, Vec<u32>>,
     for_everyone: Vec<u32>,
@@ -140,7 +144,7 @@ impl<'a> Run<'a> {
     fn expect_reads(&mut self, from: &[u32], to: &[u32]) {
         for thread in 0..to.len() as u32 {
             for number in from[thread as usize]..to[thread as usize] {
-                let step = Step { thread, number };
+                let step = ThreadStep { thread, number };
                 for &event in self.image.events(step) {
                     if let Some(seen) = self.plan.must_see(step, event) {
                         *self.unread_count(self.image.operand(event), seen) += 1;
@@ -209,7 +213,7 @@ impl<'a> Run<'a> {
         self.for_everyone.clear();
     }
 
-    fn undo(&mut self, step: Step) {
+    fn undo(&mut self, step: ThreadStep) {
         let image = self.image;
         self.done[step.thread as usize] -= 1;
         self.remaining += 1;
@@ -242,12 +246,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn next(&self, thread: u32) -> Option<Step> {
+    fn next(&self, thread: u32) -> Option<ThreadStep> {
         let number = self.done[thread as usize];
-        (number < self.plan.taken[thread as usize]).then_some(Step { thread, number })
+        (number < self.plan.taken[thread as usize]).then_some(ThreadStep { thread, number })
     }
 
-    fn is_done(&self, step: Step) -> bool {
+    fn is_done(&self, step: ThreadStep) -> bool {
         step.number < self.done[step.thread as usize]
     }
 
@@ -294,7 +298,7 @@ impl<'a> Run<'a> {
     }
 
     /// What a step waits for, if anything.
-    fn wait(&self, step: Step) -> Option<Wait> {
+    fn wait(&self, step: ThreadStep) -> Option<Wait> {
         let image = self.image;
         if let Some(before) = self
             .plan
@@ -313,7 +317,7 @@ impl<'a> Run<'a> {
         image.events(step).iter().find_map(|&event| self.wait_of(step, event))
     }
 
-    fn wait_of(&self, step: Step, event: EventNo) -> Option<Wait> {
+    fn wait_of(&self, step: ThreadStep, event: EventNo) -> Option<Wait> {
         let image = self.image;
         let operand = image.operand(event);
         let volatile = image
@@ -354,7 +358,7 @@ impl<'a> Run<'a> {
             .map(|&begin| Wait::Lock { acquire, begin })
     }
 
-    fn read_wait(&self, step: Step, read: EventNo) -> Option<Wait> {
+    fn read_wait(&self, step: ThreadStep, read: EventNo) -> Option<Wait> {
         let image = self.image;
         let saw = image.saw(read);
         let same_step = saw != NONE && image.step_of(saw) == step;
@@ -376,7 +380,7 @@ impl<'a> Run<'a> {
         first.map(|first| Wait::Pattern { read, first })
     }
 
-    fn takes_value_away(&self, step: Step, write: EventNo) -> bool {
+    fn takes_value_away(&self, step: ThreadStep, write: EventNo) -> bool {
         let image = self.image;
         let location = image.operand(write);
         let now = self.now[location as usize];
@@ -425,7 +429,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn execute(&mut self, step: Step) {
+    fn execute(&mut self, step: ThreadStep) {
         let image = self.image;
         for &event in image.events(step) {
             let code = image.code(event);

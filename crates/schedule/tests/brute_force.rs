@@ -9,6 +9,7 @@ mod support;
 
 use std::collections::HashSet;
 
+use fastrand::Rng;
 use ravel_schedule::{
     CheckError, Effort, EventAt, Goal, Image, NoSchedule, Schedule, Segment, Shape, Verdict, check, generate,
 };
@@ -29,25 +30,14 @@ enum Act {
 
 type Program = Vec<Vec<Act>>;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n
-    }
-}
-
-fn body(random: &mut Random, kind: Kind, acts: &mut Vec<Act>, room: usize, held: &mut Vec<usize>) {
+fn body(random: &mut Rng, kind: Kind, acts: &mut Vec<Act>, room: usize, held: &mut Vec<usize>) {
     let mut left = room;
     while left > 0 {
         let free: Vec<usize> = (0..kind.locks).filter(|l| !held.contains(l)).collect();
-        match random.below(6) {
+        match random.usize(..6) {
             0 | 1 if left >= 3 && !free.is_empty() => {
-                let lock = free[random.below(free.len())];
-                let inside = 1 + random.below(left - 2);
+                let lock = free[random.usize(..free.len())];
+                let inside = 1 + random.usize(..left - 2);
                 acts.push(Act::Lock(lock));
                 held.push(lock);
                 body(random, kind, acts, inside, held);
@@ -56,11 +46,11 @@ fn body(random: &mut Random, kind: Kind, acts: &mut Vec<Act>, room: usize, held:
                 left -= inside + 2;
             }
             2 | 3 => {
-                acts.push(Act::Read(random.below(2)));
+                acts.push(Act::Read(random.usize(..2)));
                 left -= 1;
             }
             _ => {
-                acts.push(Act::Write(random.below(2), 1 + random.below(2) as i64));
+                acts.push(Act::Write(random.usize(..2), 1 + random.usize(..2) as i64));
                 left -= 1;
             }
         }
@@ -94,13 +84,13 @@ const KINDS: [Kind; 3] = [
     },
 ];
 
-fn program(random: &mut Random, kind: Kind) -> Program {
-    let threads = 2 + random.below(2);
+fn program(random: &mut Rng, kind: Kind) -> Program {
+    let threads = 2 + random.usize(..2);
     let room = kind.room[threads - 2];
     let mut program: Program = Vec::new();
     for _ in 0..threads {
         let mut acts = Vec::new();
-        let room = 2 + random.below(room - 1);
+        let room = 2 + random.usize(..room - 1);
         body(random, kind, &mut acts, room, &mut Vec::new());
         program.push(acts);
     }
@@ -114,14 +104,14 @@ fn program(random: &mut Random, kind: Kind) -> Program {
         }
     }
     for child in 1..threads {
-        if random.below(2) == 0 {
+        if random.usize(..2) == 0 {
             program[child].insert(0, Act::Begin);
             program[child].push(Act::End);
             let half = program[0].len() / 2;
-            let at = random.below(half + 1);
+            let at = random.usize(..half + 1);
             program[0].insert(at, Act::Fork(child));
-            if random.below(3) == 0 {
-                let at = at + 1 + random.below(program[0].len() - at);
+            if random.usize(..3) == 0 {
+                let at = at + 1 + random.usize(..program[0].len() - at);
                 program[0].insert(at, Act::Join(child));
             }
         }
@@ -130,20 +120,20 @@ fn program(random: &mut Random, kind: Kind) -> Program {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-struct State {
+struct ProgramState {
     at: Vec<usize>,
     memory: [i64; 2],
     owner: [Option<usize>; 3],
     forked: Vec<bool>,
 }
 
-impl State {
-    fn new(program: &Program) -> State {
+impl ProgramState {
+    fn new(program: &Program) -> ProgramState {
         let forked = |t: usize| program.iter().flatten().all(|&a| a != Act::Fork(t));
-        State {
+        ProgramState {
             at: vec![0; program.len()],
             forked: (0..program.len()).map(forked).collect(),
-            ..State::default()
+            ..ProgramState::default()
         }
     }
 
@@ -170,16 +160,16 @@ impl State {
 }
 
 /// A random run: the threads in order, and what each act read. None if it deadlocks.
-fn record(program: &Program, random: &mut Random) -> Option<Vec<(usize, Option<i64>)>> {
-    let mut state = State::new(program);
+fn record(program: &Program, random: &mut Rng) -> Option<Vec<(usize, Option<i64>)>> {
+    let mut state = ProgramState::new(program);
     let mut run = Vec::new();
     let total: usize = program.iter().map(Vec::len).sum();
     let mut thread = 0;
     while run.len() < total {
         let mut tries = 0;
         loop {
-            if tries > 0 || random.below(3) == 0 {
-                thread = random.below(program.len());
+            if tries > 0 || random.usize(..3) == 0 {
+                thread = random.usize(..program.len());
             }
             tries += 1;
             let mut next = state.clone();
@@ -204,7 +194,7 @@ struct Case {
     image: Image,
 }
 
-fn case(random: &mut Random, kind: Kind) -> Case {
+fn case(random: &mut Rng, kind: Kind) -> Case {
     let recorded = |v| if kind.values { Value::Exact(v) } else { Value::Unknown };
     loop {
         let program = program(random, kind);
@@ -273,7 +263,13 @@ impl Case {
     }
 
     /// One act under a pattern: none if the program or the pattern forbids it, or if a read before the pattern differs.
-    fn step(&self, state: &State, reached: usize, thread: usize, pattern: &Pattern) -> Option<(State, usize)> {
+    fn step(
+        &self,
+        state: &ProgramState,
+        reached: usize,
+        thread: usize,
+        pattern: &Pattern,
+    ) -> Option<(ProgramState, usize)> {
         let place = pattern
             .1
             .iter()
@@ -295,7 +291,7 @@ impl Case {
         Some((next, reached + usize::from(place.is_some())))
     }
 
-    fn complete(&self, state: &State, reached: usize, pattern: &Pattern) -> bool {
+    fn complete(&self, state: &ProgramState, reached: usize, pattern: &Pattern) -> bool {
         if pattern.0 != Shape::Blocked {
             return reached == pattern.1.len();
         }
@@ -311,7 +307,7 @@ impl Case {
     /// Whether some interleaving has the pattern.
     fn is_real(&self, pattern: &Pattern) -> bool {
         let mut seen = HashSet::new();
-        let mut todo = vec![(State::new(&self.program), 0)];
+        let mut todo = vec![(ProgramState::new(&self.program), 0)];
         while let Some((state, reached)) = todo.pop() {
             if self.complete(&state, reached, pattern) {
                 return true;
@@ -329,7 +325,7 @@ impl Case {
 
     /// Whether running the threads in this order has the pattern.
     fn has(&self, order: impl IntoIterator<Item = usize>, pattern: &Pattern) -> bool {
-        let mut now = (State::new(&self.program), 0);
+        let mut now = (ProgramState::new(&self.program), 0);
         for thread in order {
             match self.step(&now.0, now.1, thread, pattern) {
                 Some(next) => now = next,
@@ -354,7 +350,7 @@ impl Case {
     }
 
     /// Races, all three-event patterns, some of four events over two locations, and pairs of nested acquisitions.
-    fn patterns(&self, random: &mut Random) -> Vec<Pattern> {
+    fn patterns(&self, random: &mut Rng) -> Vec<Pattern> {
         let accesses = self.accesses();
         let mut all = Vec::new();
         for a in &accesses {
@@ -371,7 +367,7 @@ impl Case {
                         .iter()
                         .filter(|d| d.0 == b.0 && d.1 > b.1 && d.2 == c.2 && c.2 != a.2)
                     {
-                        if (c.3 || d.3) && random.below(3) == 0 {
+                        if (c.3 || d.3) && random.usize(..3) == 0 {
                             all.push((Shape::Ordered, vec![(a.0, a.1), (b.0, b.1), (d.0, d.1), (c.0, c.1)]));
                         }
                     }
@@ -407,7 +403,7 @@ struct Counts {
 
 #[test]
 fn every_real_anomaly_has_a_schedule_and_no_other() {
-    let mut random = Random(0x5eed_0001);
+    let mut random = Rng::with_seed(0x5eed_0001);
     let quick = Effort {
         search_states: 0,
         search_events: 0,
@@ -470,7 +466,7 @@ fn every_real_anomaly_has_a_schedule_and_no_other() {
 
 #[test]
 fn the_check_agrees_with_a_plain_simulation() {
-    let mut random = Random(0x5eed_0002);
+    let mut random = Rng::with_seed(0x5eed_0002);
     let mut passed = 0u32;
     let mut failed = 0u32;
     for number in 0..1_500 {
@@ -480,7 +476,7 @@ fn the_check_agrees_with_a_plain_simulation() {
             continue;
         }
         for _ in 0..40 {
-            let pattern = &patterns[random.below(patterns.len())];
+            let pattern = &patterns[random.usize(..patterns.len())];
             let order = random_order(&case, pattern, &mut random);
             let schedule = as_schedule(&case, &order);
             let expected = case.has(order.iter().copied(), pattern);
@@ -503,16 +499,16 @@ fn the_check_agrees_with_a_plain_simulation() {
 }
 
 /// Mostly an order that tries to have the pattern, sometimes with a step swapped at random.
-fn random_order(case: &Case, pattern: &Pattern, random: &mut Random) -> Vec<usize> {
+fn random_order(case: &Case, pattern: &Pattern, random: &mut Rng) -> Vec<usize> {
     let mut order = Vec::new();
     let mut at = vec![0; case.program.len()];
-    let mut state = (State::new(&case.program), 0);
-    let careful = random.below(4) != 0;
+    let mut state = (ProgramState::new(&case.program), 0);
+    let careful = random.usize(..4) != 0;
     for _ in 0..40 {
         if case.complete(&state.0, state.1, pattern) && order.len() > 1 {
             break;
         }
-        let thread = random.below(case.program.len());
+        let thread = random.usize(..case.program.len());
         if at[thread] == case.program[thread].len() {
             continue;
         }

@@ -85,7 +85,7 @@ fn json_is_read_back() {
 fn turns_that_last_until_something_is_left_are_stored_and_read_back() {
     let mut schedule = example();
     let (main, child) = (schedule.threads[0].clone(), schedule.threads[1].clone());
-    schedule.run_out_of(&child, 0, Leave::Frame(2, 1));
+    schedule.run_out_of(&child, 0, Leave::Frame { depth: 2, entered: 1 });
     schedule.run_out_of(&main, 20, Leave::Lock(1));
     schedule.run_on(&child, 5);
     let text = schedule.to_text();
@@ -157,7 +157,7 @@ fn paths_follow_parents_and_spawn_order() {
             ("main/0/2", "worker#2"),
             ("Reference%20Handler", "Reference Handler"),
             ("main#2", "main#2"),
-            ("main#2/1", "T5"),
+            ("main#2/1", "thread-5"),
         ]
     );
 }

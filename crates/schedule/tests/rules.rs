@@ -3,11 +3,12 @@
 mod support;
 
 use ravel_schedule::{
-    Broken, Effort, EventAt, Generated, Goal, GoalError, NoSchedule, Shape, Verdict, check, generate,
+    Broken, Effort, EventAt, Generated, Goal, GoalError, Image, Limits, NoSchedule, Shape, Verdict, audit, check,
+    generate,
 };
 use ravel_trace::names::{Class, Field, Location, Method, Site, SiteKind};
 use ravel_trace::{
-    ClassId, FieldId, LocationId, LockId, MethodId, Mode, ObjectId, Op, SiteId, SyncId, ThreadId, Value,
+    ClassId, FieldId, LocationId, LockId, MemoryTrace, MethodId, Mode, ObjectId, Op, SiteId, SyncId, ThreadId, Value,
 };
 use support::{Tape, broken, made, refused, schedule};
 
@@ -178,6 +179,86 @@ fn a_wait_that_timed_out_needs_no_notification() {
         refused(&image, Shape::Ordered, &[a, b, c]),
         Broken::LockHeld { .. }
     ));
+}
+
+/// Locks left out: the wait set is the subject.
+const WAITS: [&str; 4] = [
+    // Both were chosen; the one that waited longer goes on later.
+    "a         | b         | n
+     wait m    |           |
+               | wait m    |
+               |           | notify m
+               |           | notify m
+               | resume m  |
+               | rel m     |
+     resume m  |           |",
+    // Two conditions of one lock.
+    "a         | b         | n
+     wait m    |           |
+               | wait m    |
+               |           | notify m
+               | resume m  |
+               | rel m     |
+               |           | notify m
+     resume m  |           |",
+    // The notification passes from a wait that timed out to the next one.
+    "a         | b         | n
+     wait m    |           |
+               | wait m    |
+               |           | notify m
+     timeout m |           |
+     rel m     |           |
+               | resume m  |",
+    // A time-out that looks notified.
+    "a         | b         | n
+     wait m    |           |
+               | wait m    |
+               |           | notify m
+               | resume m  |
+               | rel m     |
+     resume m  |           |",
+];
+
+#[test]
+fn the_recorded_order_is_possible_whichever_waiter_went_on() {
+    for text in WAITS {
+        let mut trace = MemoryTrace::parse(text).expect("well formed");
+        let image = Image::build(&mut trace, Limits::default()).expect("short");
+        assert_eq!(audit(&image).broken, None, "{text}");
+    }
+}
+
+#[test]
+fn a_notification_that_woke_another_waiter_than_expected_is_lost_before_the_wait() {
+    let mut trace = MemoryTrace::parse(
+        "a         | b         | n
+         wait m    |           |
+                   | wait m    |
+                   |           | w x
+                   |           | notify m
+                   | resume m  |
+                   | w x       |",
+    )
+    .expect("well formed");
+    let image = Image::build(&mut trace, Limits::default()).expect("short");
+    let write = |thread, position| EventAt {
+        thread: ThreadId(thread),
+        position,
+        location: Some(LocationId(0)),
+        lock: None,
+    };
+    let goal = Goal::new(Shape::Ordered, [write(2, 0), write(1, 2)]);
+    let names = image.thread_names();
+    let turns = |order: &[(usize, u32)]| {
+        let turns: Vec<(&str, u32)> = order
+            .iter()
+            .map(|&(t, until)| (names[t].path.as_str(), until))
+            .collect();
+        check(&image, &goal, &schedule(&image, &turns))
+    };
+    turns(&[(0, 0), (1, 0), (2, 1), (1, 2)]).expect("as recorded");
+    let lost = turns(&[(0, 0), (2, 1), (1, 2)]).expect_err("given too early");
+    assert!(lost.to_string().contains("without a notification"), "{lost}");
 }
 
 #[test]

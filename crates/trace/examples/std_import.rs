@@ -16,12 +16,9 @@ fn main() {
     let begin = Instant::now();
     const LINES: usize = 20_000_000;
     let mut text = String::with_capacity(LINES * 18);
-    let mut state = 1u64;
+    let mut random = fastrand::Rng::with_seed(1);
     for line in 0..LINES {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        let bits = state >> 33;
+        let bits = random.u64(..);
         let op = ["r", "r", "r", "w"][bits as usize & 3];
         // Threads take turns of about a dozen events; each variable is used at four places.
         let variable = (bits >> 2) % 1000;

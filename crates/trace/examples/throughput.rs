@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use ravel_trace::names::{Field, Site, SiteKind, flags};
 use ravel_trace::raw::{RawKind, RawRecord};
 use ravel_trace::{
@@ -15,24 +16,6 @@ use ravel_trace::{
 const THREADS: u32 = 4;
 const EVENTS: usize = 10_000_000;
 const BUFFER: usize = 8192;
-
-/// A small generator, so that every run measures the same bytes.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        let x = self.0 ^ self.0 >> 33;
-        x.wrapping_mul(0xff51_afd7_ed55_8ccd) >> 16
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-}
 
 struct Recorder {
     counter: u64,
@@ -140,12 +123,12 @@ fn definitions() -> Vec<Definition> {
 /// A relaxation over a grid: neighbours read, one written, a barrier per sweep.
 fn grid() -> Recorder {
     let mut recorder = Recorder::new();
-    let mut random = Random(1);
+    let mut random = Rng::with_seed(1);
     while recorder.events < EVENTS {
         for row in 1..400u64 {
             let thread = (row % u64::from(THREADS)) as u32;
             for column in 1..400u64 {
-                let value = 1.0 / (random.below(1000) + 1) as f64;
+                let value = 1.0 / (random.u64(..1000) + 1) as f64;
                 for (site, near) in [(0, row << 32 | (column - 1)), (1, row << 32 | (column + 1))] {
                     recorder.plain(thread, RawKind::ReadElement, DOUBLES + site, near, value.to_bits());
                 }
@@ -169,13 +152,13 @@ fn grid() -> Recorder {
 /// Transfers between locked accounts: every event close to synchronisation.
 fn bank() -> Recorder {
     let mut recorder = Recorder::new();
-    let mut random = Random(2);
+    let mut random = Rng::with_seed(2);
     while recorder.events < EVENTS {
-        let thread = random.below(THREADS.into()) as u32;
-        let (from, to) = (random.below(1000), random.below(1000));
+        let thread = random.u32(..THREADS);
+        let (from, to) = (random.u64(..1000), random.u64(..1000));
         for (object, sign) in [(from, -1i64), (to, 1)] {
             recorder.sync(thread, RawKind::Acquire, LOCK, object);
-            let balance = 1000 + random.below(100) as i64;
+            let balance = 1000 + random.u64(..100) as i64;
             recorder.plain(thread, RawKind::Read, INT_FIELD, object, balance as u64);
             recorder.plain(
                 thread,
@@ -195,12 +178,12 @@ fn bank() -> Recorder {
 /// Look-ups in a shared tree: references followed through many objects.
 fn tree() -> Recorder {
     let mut recorder = Recorder::new();
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     while recorder.events < EVENTS {
-        let thread = random.below(THREADS.into()) as u32;
+        let thread = random.u32(..THREADS);
         recorder.sync(thread, RawKind::Acquire, LOCK, 0);
         recorder.plain(thread, RawKind::Enter, LOCK + 1, 5, 0);
-        let key = random.below(1 << 16);
+        let key = random.u64(..1 << 16);
         let mut node = 1;
         while node < 1 << 16 {
             recorder.plain(thread, RawKind::Read, INT_FIELD, node, node * 7 % 65536);
@@ -218,10 +201,10 @@ fn tree() -> Recorder {
 /// Quicksort of random numbers in one shared array.
 fn sort() -> Recorder {
     let mut recorder = Recorder::new();
-    let mut random = Random(4);
+    let mut random = Rng::with_seed(4);
     while recorder.events < EVENTS {
-        let thread = random.below(THREADS.into()) as u32;
-        let start = random.below(1 << 20);
+        let thread = random.u32(..THREADS);
+        let start = random.u64(..1 << 20);
         let (mut low, mut high) = (start, start + 500);
         while low < high {
             recorder.plain(
@@ -229,17 +212,17 @@ fn sort() -> Recorder {
                 RawKind::ReadElement,
                 INTS,
                 3 << 32 | low,
-                random.next() as i32 as i64 as u64,
+                i64::from(random.i32(..)) as u64,
             );
             recorder.plain(
                 thread,
                 RawKind::ReadElement,
                 INTS + 1,
                 3 << 32 | high,
-                random.next() as i32 as i64 as u64,
+                i64::from(random.i32(..)) as u64,
             );
-            if random.below(2) == 0 {
-                let value = random.next() as i32 as i64 as u64;
+            if random.bool() {
+                let value = i64::from(random.i32(..)) as u64;
                 recorder.plain(thread, RawKind::WriteElement, INTS + 2, 3 << 32 | low, value);
                 recorder.plain(thread, RawKind::WriteElement, INTS + 3, 3 << 32 | high, value);
             }

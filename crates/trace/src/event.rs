@@ -147,6 +147,13 @@ pub enum Op {
     UnitBegin,
     /// Ends the most recent unit declared by the trace itself (STD `end`).
     UnitEnd,
+    /// Is about to return a value from a method. Only forced runs record it.
+    Returned {
+        /// The method.
+        method: MethodId,
+        /// What it returns.
+        value: Value,
+    },
 }
 
 impl Op {

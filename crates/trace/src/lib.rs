@@ -4,19 +4,25 @@
 
 mod block;
 mod columns;
+mod count;
 pub mod definition;
 pub mod error;
 pub mod event;
 pub mod growth;
+mod held;
 pub mod ids;
 pub mod memory;
 pub mod names;
+pub mod naming;
+pub mod order;
+pub mod origin;
 pub mod raw;
 pub mod reader;
 pub mod run_info;
 pub mod source;
 pub mod std_text;
 pub mod text;
+mod trace;
 mod varint;
 pub mod writer;
 
@@ -27,7 +33,9 @@ pub use event::{Event, Mode, Op, Value};
 pub use ids::{ClassId, FieldId, LocationId, LockId, MethodId, ObjectId, SiteId, SyncId, ThreadId};
 pub use memory::MemoryTrace;
 pub use names::Names;
-pub use reader::{ReadOptions, Reader};
-pub use run_info::{EndReason, Footer, Header, StandardInput};
+pub use origin::Origin;
+pub use reader::{Figures, ReadOptions, Reader};
+pub use run_info::{Counted, EndReason, Footer, Header, StandardInput, ThreadCount};
 pub use source::{Source, SourceError};
+pub use trace::{KEPT_RECORDS, Trace};
 pub use writer::{Writer, add_input};

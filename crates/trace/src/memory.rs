@@ -274,7 +274,7 @@ impl Builder {
             Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. } | Op::Resume { .. } | Op::Notify { .. } => {
                 SiteKind::Lock
             }
-            Op::Enter { .. } | Op::Exit { .. } => SiteKind::Method,
+            Op::Enter { .. } | Op::Exit { .. } | Op::Returned { .. } => SiteKind::Method,
             _ => SiteKind::Unknown,
         };
         let sort = match what {

@@ -181,28 +181,6 @@ impl Names {
         }
     }
 
-    /// A location for people: `shop.Stock.items`, `shop.Stock.items{7}` for a key's part of a modelled state,
-    /// `array 12[3]`, or the variable's name in an imported trace. Different locations may have the same name.
-    pub fn location_name(&self, location: LocationId) -> String {
-        let field_name = |field: FieldId| {
-            let field = &self.fields[field.index()];
-            let class = &self.classes[field.class.index()].name;
-            if class.is_empty() {
-                field.name.clone()
-            } else {
-                format!("{class}.{}", field.name)
-            }
-        };
-        match self.locations[location.index()] {
-            Location::Field(_, field) | Location::Static(field) => field_name(field),
-            Location::Named(field) => self.fields[field.index()].name.clone(),
-            Location::Entry(_, field, key) => format!("{}{{{key}}}", field_name(field)),
-            Location::Element(array, index) => {
-                format!("array {}[{index}]", array.0 & (crate::raw::TABLE_OBJECT - 1))
-            }
-        }
-    }
-
     /// Whether accesses to a location are themselves synchronisation (volatile fields, atomics, modelled state):
     /// they never race, and a read comes after the write that it saw.
     pub fn is_synchronizing(&self, location: LocationId) -> bool {
@@ -210,7 +188,7 @@ impl Names {
             .is_some_and(|f| self.fields[f.index()].flags & flags::VOLATILE != 0)
     }
 
-    /// The class, method and line of a site, for people.
+    /// A site's table entry.
     pub fn site(&self, site: SiteId) -> &Site {
         &self.sites[site.index()]
     }

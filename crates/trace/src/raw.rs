@@ -20,6 +20,10 @@ pub struct RawRecord {
     pub b: u64,
 }
 
+/// Where the site stands in `head`.
+pub const SITE_SHIFT: u32 = 6;
+/// Where the position stands in `head`.
+pub const POSITION_SHIFT: u32 = 32;
 /// Bits of the site in `head`.
 pub const SITE_BITS: u32 = 26;
 
@@ -104,6 +108,8 @@ pub enum RawKind {
     UnitBegin = 32,
     /// a = 0, b = 0; a declared unit ends (imported traces).
     UnitEnd = 33,
+    /// a = 0, b = bits of what the site's method is about to return; unordered like a plain access, no point (forced runs).
+    Returned = 34,
 }
 
 impl RawRecord {
@@ -112,7 +118,7 @@ impl RawRecord {
     pub fn new(kind: RawKind, site: u32, position: u32, a: u64, b: u64) -> Self {
         debug_assert!(site < 1 << SITE_BITS);
         RawRecord {
-            head: kind as u64 | u64::from(site) << 6 | u64::from(position) << 32,
+            head: kind as u64 | u64::from(site) << SITE_SHIFT | u64::from(position) << POSITION_SHIFT,
             a,
             b,
         }
@@ -121,28 +127,38 @@ impl RawRecord {
     /// The kind, if the bits are one.
     #[inline]
     pub fn kind(&self) -> Option<RawKind> {
-        RawKind::from_bits((self.head & 63) as u8)
+        RawKind::from_bits((self.head & ((1 << SITE_SHIFT) - 1)) as u8)
     }
 
     /// The site.
     #[inline]
     pub fn site(&self) -> u32 {
-        (self.head >> 6) as u32 & ((1 << SITE_BITS) - 1)
+        (self.head >> SITE_SHIFT) as u32 & ((1 << SITE_BITS) - 1)
     }
 
     /// The position.
     #[inline]
     pub fn position(&self) -> u32 {
-        (self.head >> 32) as u32
+        (self.head >> POSITION_SHIFT) as u32
     }
 }
 
 impl RawKind {
+    /// Whether it changes what its thread holds of a lock.
+    #[inline]
+    pub fn is_locking(self) -> bool {
+        use RawKind::*;
+        matches!(
+            self,
+            Acquire | Release | AcquireShared | ReleaseShared | Wait | Resume | ResumeUnnotified
+        )
+    }
+
     /// The kind with this number.
     #[inline]
     pub fn from_bits(bits: u8) -> Option<RawKind> {
         use RawKind::*;
-        const ALL: [RawKind; 34] = [
+        const ALL: [RawKind; 35] = [
             Mark,
             Stamp,
             Read,
@@ -177,6 +193,7 @@ impl RawKind {
             Share,
             UnitBegin,
             UnitEnd,
+            Returned,
         ];
         ALL.get(usize::from(bits)).copied()
     }

@@ -4,6 +4,7 @@
 //! All are lists of numbered fields, each with its length, so that fields can be added and readers pass over those
 //! they do not know.
 
+use crate::ids::ThreadId;
 use crate::varint::{fold, get, get_slice, get_str, put, put_str, unfold};
 
 /// How the recorded program was started.
@@ -48,6 +49,39 @@ pub struct Footer {
     pub ended: EndReason,
     /// The program's exit code, if it is known.
     pub exit_code: Option<i32>,
+    /// What its events come to; none if the recorder did not count them. The writer fills it in.
+    pub counted: Option<Counted>,
+}
+
+/// What the events of a trace come to, as a reader delivers them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counted {
+    /// Each thread that has records, by the recorder's number.
+    pub threads: Vec<(ThreadId, ThreadCount)>,
+    /// Releases of locks that were not seen to be taken.
+    pub unmatched_releases: u64,
+    /// Waits that were not seen whole.
+    pub unmatched_waits: u64,
+}
+
+/// What the events of one thread come to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreadCount {
+    /// Its events, but for its begin and end.
+    pub events: u64,
+    /// Its begin: 1, or 0 if the recording began later.
+    pub begins: u64,
+    /// Its end: 1, or 0 if the recording ended before.
+    pub ends: u64,
+}
+
+impl Counted {
+    /// All events.
+    pub fn events(&self) -> u64 {
+        let counts = self.threads.iter().map(|(_, count)| count);
+        let all = counts.flat_map(|count| [count.events, count.begins, count.ends]);
+        all.fold(0, u64::saturating_add)
+    }
 }
 
 /// What the recorded program was given on its standard input. A trace is as secret as this is.
@@ -120,6 +154,10 @@ impl Fields {
         self.field(number, |out| put(out, value));
     }
 
+    fn numbers(&mut self, number: u64, values: &[u64]) {
+        self.field(number, |out| values.iter().for_each(|value| put(out, *value)));
+    }
+
     fn counts(&mut self, number: u64, counts: &[(String, u64)]) {
         for (name, count) in counts {
             self.field(number, |out| {
@@ -156,6 +194,14 @@ fn text(body: &[u8]) -> Option<String> {
 fn pair(body: &[u8]) -> Option<(String, String)> {
     let mut at = 0;
     Some((get_str(body, &mut at)?, get_str(body, &mut at)?))
+}
+
+fn numbers<const N: usize>(body: &[u8]) -> Option<[u64; N]> {
+    let (mut at, mut values) = (0, [0; N]);
+    for value in &mut values {
+        *value = get(body, &mut at)?;
+    }
+    Some(values)
 }
 
 fn count(body: &[u8]) -> Option<(String, u64)> {
@@ -214,6 +260,12 @@ impl Footer {
         if let Some(code) = self.exit_code {
             fields.number(8, fold(code.into()));
         }
+        if let Some(counted) = &self.counted {
+            fields.numbers(9, &[counted.unmatched_releases, counted.unmatched_waits]);
+            for (thread, count) in &counted.threads {
+                fields.numbers(10, &[thread.0.into(), count.events, count.begins, count.ends]);
+            }
+        }
         fields.out
     }
 
@@ -229,6 +281,17 @@ impl Footer {
                 6 => footer.back_pressure_nanos = get(body, &mut 0)?,
                 7 => footer.ended = EndReason::parse(text(body)?),
                 8 => footer.exit_code = Some(i32::try_from(unfold(get(body, &mut 0)?)).ok()?),
+                9 => {
+                    let [releases, waits] = numbers(body)?;
+                    let counted = footer.counted.get_or_insert_default();
+                    (counted.unmatched_releases, counted.unmatched_waits) = (releases, waits);
+                }
+                10 => {
+                    let [thread, events, begins, ends] = numbers(body)?;
+                    let count = ThreadCount { events, begins, ends };
+                    let threads = &mut footer.counted.get_or_insert_default().threads;
+                    threads.push((ThreadId(u32::try_from(thread).ok()?), count));
+                }
                 _ => {}
             }
             Some(())
@@ -297,6 +360,18 @@ mod tests {
             back_pressure_nanos: 12,
             ended: EndReason::Other("disk full".into()),
             exit_code: Some(-1),
+            counted: Some(Counted {
+                threads: vec![(
+                    ThreadId(3),
+                    ThreadCount {
+                        events: 300,
+                        begins: 1,
+                        ends: 0,
+                    },
+                )],
+                unmatched_releases: 2,
+                unmatched_waits: 1,
+            }),
         };
         assert_eq!(Footer::decode(&footer.encode()), Some(footer));
         assert_eq!(Footer::decode(&Footer::default().encode()), Some(Footer::default()));

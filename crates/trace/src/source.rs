@@ -12,13 +12,15 @@ pub trait Source {
     /// The tables. Every id of an event already delivered is in them.
     fn names(&self) -> &Names;
 
-    /// The same trace from its beginning, read beside this; none if it can be read only once.
+    /// The same trace from its first event to its last, for a reader that comes before the one of this source; none if the
+    /// trace can be read only once. It is asked for before the first event is taken; afterwards this source begins with its
+    /// first event.
     fn again(&mut self) -> Option<Box<dyn Source + '_>> {
         None
     }
 }
 
 /// Why a trace could not be read on: a sentence that names the file and the byte.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SourceError(pub String);

@@ -27,6 +27,7 @@
 //! | `fork t`, `join t`, `begin`, `end`, `end!` | threads; `end!` by an uncaught exception |
 //! | `send s`, `recv s` | other synchronisation |
 //! | `enter C.m`, `exit` | methods; `enter private C.m(I)V` with modifiers (`private`, `static`, `synchronized`) and descriptor |
+//! | `ret 5` | the method that was entered last is about to return this |
 //! | `init C` | a class is initialised |
 //! | `ubegin`, `uend` | a declared unit |
 //!
@@ -212,6 +213,13 @@ impl Parser {
                     .ok_or("`exit` of a method that was not entered")?;
                 Op::Exit { method }
             }
+            "ret" => Op::Returned {
+                method: self
+                    .builder
+                    .current_method(thread)
+                    .ok_or("`ret` outside any method that was entered")?,
+                value: Value::Exact(argument.parse().map_err(|_| format!("`{argument}` is no number"))?),
+            },
             "init" => Op::Initialized {
                 class: self.builder.class(argument),
             },

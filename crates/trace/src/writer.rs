@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::block::{BlockKind, FILE_HEADER_LEN, Framer, Label, MAGIC, VERSION};
 use crate::columns::{Encoder, ThreadState, ValueTypes};
+use crate::count::Counter;
 use crate::definition::Definition;
 use crate::ids::ThreadId;
 use crate::raw::RawRecord;
@@ -43,6 +44,7 @@ pub struct Writer<W: io::Write> {
     encoder: Encoder,
     types: ValueTypes,
     threads: FxHashMap<ThreadId, ThreadState>,
+    counter: Counter,
     table: Vec<u8>,
     scratch: Vec<u8>,
     bytes: u64,
@@ -75,6 +77,7 @@ impl<W: io::Write> Writer<W> {
             encoder: Encoder::new(),
             types: ValueTypes::default(),
             threads: FxHashMap::default(),
+            counter: Counter::default(),
             table: Vec::new(),
             scratch: Vec::new(),
             bytes: 0,
@@ -122,6 +125,7 @@ impl<W: io::Write> Writer<W> {
             self.scratch = payload;
             result?;
             self.records += part.len() as u64;
+            self.counter.count(thread, part);
         }
         Ok(())
     }
@@ -132,9 +136,13 @@ impl<W: io::Write> Writer<W> {
         self.out.flush()
     }
 
-    /// Ends the trace.
+    /// Ends the trace. The footer gets what the events come to.
     pub fn finish(mut self, footer: &Footer) -> io::Result<W> {
         self.write_table()?;
+        let footer = Footer {
+            counted: Some(self.counter.finish()),
+            ..footer.clone()
+        };
         self.block(Label::plain(BlockKind::Footer), &footer.encode())?;
         self.out.flush()?;
         Ok(self.out)

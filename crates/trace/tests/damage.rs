@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use ravel_trace::names::{Field, Site, SiteKind, Thread};
 use ravel_trace::raw::{RawKind, RawRecord};
 use ravel_trace::{
-    Definition, Event, FieldId, Footer, Header, ReadOptions, Reader, SiteId, Source, StandardInput, ThreadId,
+    Definition, Event, FieldId, Footer, Header, ReadOptions, Reader, SiteId, Source, StandardInput, ThreadId, Trace,
     TraceError, Warning, Writer, add_input,
 };
 
@@ -367,5 +367,50 @@ proptest! {
         bytes.extend_from_slice(&tail);
         repair(&mut bytes, FIRST_BLOCK);
         let _ = read(&bytes, salvage);
+    }
+}
+
+/// All that one reading of a trace gives.
+fn reading(source: &mut dyn Source) -> (Vec<Event>, Option<String>) {
+    let (mut events, mut error) = (Vec::new(), None);
+    loop {
+        match source.next_event() {
+            Ok(Some(event)) => events.push(event),
+            Ok(None) => return (events, error),
+            Err(failure) => error = Some(failure.to_string()),
+        }
+    }
+}
+
+#[test]
+fn every_reading_of_a_trace_is_the_same_whether_its_events_are_kept_or_not() {
+    let bytes = sound();
+    let middle = blocks(&bytes)[4] + FRAME + 3;
+    let mut damaged = bytes.clone();
+    damaged[middle] ^= 0x10;
+    for (bytes, salvage) in [(&bytes, false), (&damaged, false), (&damaged, true)] {
+        let alone = read(bytes, salvage).expect("a trace");
+        for keep in [0, u64::MAX] {
+            let reader = Reader::from_bytes(bytes.clone(), "t.ravel", ReadOptions { salvage }).expect("a trace");
+            let mut trace = Trace::new(reader, keep);
+            let expected = (alone.events.clone(), alone.error.clone());
+            // A reading that is left in its middle does not spoil the next one.
+            for _ in 0..100 {
+                let _ = trace.next_event();
+            }
+            trace.rewind();
+            let first = trace.again().map(|mut first| reading(first.as_mut()));
+            assert_eq!(first.as_ref(), Some(&expected), "salvage {salvage}, keep {keep}");
+            assert_eq!(reading(&mut trace), expected, "salvage {salvage}, keep {keep}");
+            assert_eq!(trace.reader().warnings(), alone.warnings);
+            assert_eq!(trace.events(), (keep > 0).then_some(alone.events.as_slice()));
+            let decoded = trace.reader().decoded();
+            let records = trace.reader().records();
+            match (keep, &alone.error) {
+                (0, None) => assert!(decoded > records, "{decoded} of {records}"),
+                (0, Some(_)) => {}
+                _ => assert!(decoded <= records, "{decoded} of {records}"),
+            }
+        }
     }
 }

@@ -70,7 +70,7 @@ fn definitions() -> Vec<Definition> {
 
 /// One step of one thread, before it is recorded.
 #[derive(Clone, Debug)]
-enum Step {
+enum RecordedStep {
     Plain { kind: RawKind, site: u32, a: u64, b: u64 },
     Volatile { write: bool, object: u64, value: u64 },
     Section { lock: u64 },
@@ -78,7 +78,7 @@ enum Step {
     Flush,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = RecordedStep> {
     let object = prop_oneof![0..4u64, any::<u32>().prop_map(u64::from), Just(TABLE_OBJECT - 1)];
     let value = prop_oneof![0..3u64, any::<u64>(), any::<i32>().prop_map(|v| v as i64 as u64)];
     let access = (
@@ -88,18 +88,18 @@ fn step() -> impl Strategy<Value = Step> {
     );
     prop_oneof![
         6 => (access, prop_oneof![Just(INSTANCE), Just(STATIC), Just(REFERENCE), Just(DOUBLE)])
-            .prop_map(|((kind, a, b), site)| Step::Plain { kind, site, a, b }),
-        4 => (any::<bool>(), 0..3u64, any::<u32>(), -3..3i64).prop_map(|(write, array, index, value)| Step::Plain {
+            .prop_map(|((kind, a, b), site)| RecordedStep::Plain { kind, site, a, b }),
+        4 => (any::<bool>(), 0..3u64, any::<u32>(), -3..3i64).prop_map(|(write, array, index, value)| RecordedStep::Plain {
             kind: if write { RawKind::WriteElement } else { RawKind::ReadElement },
             site: ELEMENT,
             a: array << 32 | u64::from(index),
             b: value as u64,
         }),
         2 => (any::<bool>(), 0..2u64, 0..2u64)
-            .prop_map(|(write, object, value)| Step::Volatile { write, object, value }),
-        2 => (0..3u64).prop_map(|lock| Step::Section { lock }),
-        2 => Just(Step::Leave),
-        1 => Just(Step::Flush),
+            .prop_map(|(write, object, value)| RecordedStep::Volatile { write, object, value }),
+        2 => (0..3u64).prop_map(|lock| RecordedStep::Section { lock }),
+        2 => Just(RecordedStep::Leave),
+        1 => Just(RecordedStep::Flush),
     ]
 }
 
@@ -161,7 +161,7 @@ fn location(site: u32, a: u64) -> Location {
 }
 
 /// Plays the steps in their order, as a recorder would see them.
-fn record(steps: &[(u32, Step)]) -> (Vec<u8>, Vec<Happened>) {
+fn record(steps: &[(u32, RecordedStep)]) -> (Vec<u8>, Vec<Happened>) {
     let mut writer = Writer::new(Vec::new(), &Header::default()).expect("memory");
     for definition in definitions() {
         writer.define(&definition).expect("memory");
@@ -198,7 +198,7 @@ fn record(steps: &[(u32, Step)]) -> (Vec<u8>, Vec<Happened>) {
             });
         };
         match *step {
-            Step::Plain { kind, site, a, b } => {
+            RecordedStep::Plain { kind, site, a, b } => {
                 let now = counter;
                 if own.mark != now {
                     own.mark = now;
@@ -215,7 +215,7 @@ fn record(steps: &[(u32, Step)]) -> (Vec<u8>, Vec<Happened>) {
                 };
                 event(site, what, None, now);
             }
-            Step::Volatile { write, object, value } => {
+            RecordedStep::Volatile { write, object, value } => {
                 let number = counter;
                 counter += 1;
                 let kind = if write { RawKind::Write } else { RawKind::Read };
@@ -231,7 +231,7 @@ fn record(steps: &[(u32, Step)]) -> (Vec<u8>, Vec<Happened>) {
                 };
                 event(VOLATILE, what, Some(number), number);
             }
-            Step::Section { lock } => {
+            RecordedStep::Section { lock } => {
                 let number = counter;
                 counter += 1;
                 own.records
@@ -241,7 +241,7 @@ fn record(steps: &[(u32, Step)]) -> (Vec<u8>, Vec<Happened>) {
                 }
                 own.locks.push(lock);
             }
-            Step::Leave => {
+            RecordedStep::Leave => {
                 if let Some(lock) = own.locks.pop() {
                     let number = counter;
                     counter += 1;
@@ -252,7 +252,7 @@ fn record(steps: &[(u32, Step)]) -> (Vec<u8>, Vec<Happened>) {
                     }
                 }
             }
-            Step::Flush => {
+            RecordedStep::Flush => {
                 writer.buffer(ThreadId(*thread), &own.records).expect("memory");
                 own.records.clear();
             }
@@ -297,7 +297,7 @@ fn what(event: &Event, reader: &Reader) -> What {
     }
 }
 
-fn check(steps: &[(u32, Step)]) {
+fn check(steps: &[(u32, RecordedStep)]) {
     let (bytes, happened) = record(steps);
     let (reader, events) = read(&bytes);
     assert_eq!(events.len(), happened.len());
@@ -347,7 +347,7 @@ fn ids_are_dense_in_order_of_first_appearance() {
         .map(|i| {
             (
                 i as u32 % 3,
-                Step::Volatile {
+                RecordedStep::Volatile {
                     write: i % 2 == 0,
                     object: i * 7 % 5,
                     value: i % 2,

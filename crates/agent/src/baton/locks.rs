@@ -61,8 +61,14 @@ impl Locks {
 
     /// The other thread that holds the lock that a thread wants.
     pub fn awaited(&self, thread: u32) -> Option<u32> {
-        let holder = self.holder(*self.wanted.get(&thread)?)?;
-        (holder != thread).then_some(holder)
+        self.wanted(thread).map(|(_, holder)| holder)
+    }
+
+    /// The lock that a thread wants and another one holds, and its holder.
+    pub fn wanted(&self, thread: u32) -> Option<(u64, u32)> {
+        let lock = *self.wanted.get(&thread)?;
+        let holder = self.holder(lock)?;
+        (holder != thread).then_some((lock, holder))
     }
 
     /// How many locks a thread holds.

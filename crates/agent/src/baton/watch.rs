@@ -4,9 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Baton, State};
+use ravel_protocol::Cause;
+
+use super::{Baton, BatonState};
 use crate::idle::{Idle, Sleep};
-use crate::thread_block::FRAME;
 
 /// How long the thread whose turn it is may take from one point to the next while it can run.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -34,21 +35,18 @@ impl Baton {
         if state.is_over() {
             return state.is_hung();
         }
-        let turn = state.turns[state.current].clone();
-        let view = state.threads.get(&turn.thread).copied();
-        let Some(view) = view else {
+        let Some((thread, turn)) = state.turn() else {
+            return false;
+        };
+        let Some(view) = state.threads.get(thread).copied() else {
             if state.since.elapsed() > PATIENCE {
-                self.skip(&mut state, format!("thread {} was not started", turn.thread));
+                self.skip(&mut state, 0, Cause::NotStarted);
             }
             return false;
         };
-        // SAFETY: blocks live for ever; a stale position only delays the verdict.
-        let (position, number) = unsafe {
-            (
-                std::ptr::read_volatile(&raw const (*view.block).position),
-                (*view.block).thread,
-            )
-        };
+        // SAFETY: blocks are never freed; a stale position only delays the verdict.
+        let block = unsafe { &*view.block };
+        let (position, number) = (block.position(), block.thread);
         let now = (state.current, position);
         if now != state.seen {
             state.seen = now;
@@ -56,19 +54,15 @@ impl Baton {
         }
         let since = state.since.elapsed();
         let (sleep, idle) = state.look(number, since);
-        // SAFETY: blocks live for ever; whole words are read, of a thread that does not run if it matters.
-        let depth = unsafe {
-            let word = |field: *const u64| std::ptr::read_volatile(field);
-            (word(&raw const (*view.block).top) - word(&raw const (*view.block).bottom)) / FRAME as u64
-        };
+        // Of a thread that does not run, if it matters.
+        let (_, depth) = block.frames();
         let inside = turn.leave.is_some_and(|leave| state.seems_inside(number, depth, leave));
-        let done = position >= turn.limit && !inside;
-        if position >= turn.limit && inside {
+        let done = position >= turn.until && !inside;
+        if position >= turn.until && inside {
             if state.leaving.0 != state.current {
                 state.leaving = (state.current, Instant::now());
             } else if state.leaving.1.elapsed() > LEAVING {
-                let reason = format!("thread {} does not leave its unit", turn.thread);
-                self.skip(&mut state, reason);
+                self.skip(&mut state, position, Cause::StaysInUnit);
                 return false;
             }
         }
@@ -90,27 +84,24 @@ impl Baton {
             if done {
                 self.next(&mut state);
             } else {
-                let does = match sleep {
-                    _ if state.locks.awaited(number).is_some() => "waited for another thread",
-                    Sleep::Waits => "waited for another thread",
-                    Sleep::Runs => "made no step",
-                    Sleep::Dozes if late => "made no step",
-                    Sleep::Dozes => "slept",
-                    Sleep::Outside => "waited for something outside",
+                let wanted = state.locks.wanted(number);
+                let lock = wanted.map(|(lock, holder)| state.wanted_lock(lock, holder));
+                let cause = match sleep {
+                    _ if lock.is_some() => Cause::WaitedForThread { lock },
+                    Sleep::Waits => Cause::WaitedForThread { lock },
+                    Sleep::Runs => Cause::MadeNoStep,
+                    Sleep::Dozes if late => Cause::MadeNoStep,
+                    Sleep::Dozes => Cause::Slept,
+                    Sleep::Outside => Cause::WaitedOutside,
                 };
-                let before = match position < turn.limit {
-                    true => format!("before point {}", turn.limit),
-                    false => "before the end of its unit".to_string(),
-                };
-                let reason = format!("thread {} {does} at point {position}, {before}", turn.thread);
-                self.skip(&mut state, reason);
+                self.skip(&mut state, position, cause);
             }
         }
         false
     }
 }
 
-impl State {
+impl BatonState {
     /// What a thread does that has made no step for a time, and for how long it has done nothing else. Some JVMs wake a thread that
     /// waits for a monitor every second, and the kernel knows of no virtual thread: that a thread wants a lock that
     /// another one holds says more.
@@ -151,8 +142,7 @@ impl State {
         }
         let mut numbers: Vec<u32> = self.live.keys().copied().collect();
         numbers.sort_unstable();
-        let names: Vec<String> = numbers.iter().map(|number| self.name(*number)).collect();
-        self.hung = Some(names.join(", "));
+        self.hung = Some(numbers.iter().map(|number| self.name(*number)).collect());
         true
     }
 }
@@ -161,8 +151,9 @@ impl State {
 mod tests {
     use std::sync::mpsc;
 
-    use super::super::tests::block;
-    use super::super::turns::parse;
+    use ravel_protocol::WantedLock;
+
+    use super::super::tests::{block, lost, schedule};
     use super::*;
 
     /// Watches until the turn is taken away; how long that took.
@@ -194,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_wakes_up_only_to_look_for_a_lock_waits() {
-        let baton = Baton::new(parse("main 5\n").expect("a schedule"));
+        let baton = Baton::new(schedule(&[("main", 5, None)]));
         let (main, child) = (block(0, 2), block(1, 1));
         baton.add(&raw const *main, 0, "main".into());
         baton.add(&raw const *child, 1, "main/0".into());
@@ -202,23 +193,21 @@ mod tests {
         baton.wants(&main, 7);
         let taken = restless(&baton);
         assert!(taken < PATIENCE, "{taken:?}");
-        let told = baton.outcome();
-        assert_eq!(
-            told,
-            "complete | thread main waited for another thread at point 2, before point 5"
-        );
+        let lock = Some(WantedLock {
+            lock: 7,
+            holder: "main/0".into(),
+        });
+        let cause = Cause::WaitedForThread { lock };
+        assert_eq!(baton.verdict(), lost(0, "main", 2, 5, cause));
     }
 
     #[test]
     fn a_thread_that_wakes_up_for_nothing_is_not_waited_for_for_ever() {
-        let baton = Baton::new(parse("main 5\n").expect("a schedule"));
+        let baton = Baton::new(schedule(&[("main", 5, None)]));
         let main = block(0, 2);
         baton.add(&raw const *main, 0, "main".into());
         let taken = restless(&baton);
         assert!(taken > DOZE && taken < 2 * PATIENCE, "{taken:?}");
-        assert_eq!(
-            baton.outcome(),
-            "complete | thread main made no step at point 2, before point 5"
-        );
+        assert_eq!(baton.verdict(), lost(0, "main", 2, 5, Cause::MadeNoStep));
     }
 }

@@ -10,14 +10,15 @@ use ravel_trace::names::{Site, SiteKind, flags};
 
 use super::application::{MethodWriter, value_descriptor, value_kind};
 use super::emit::Emit;
+use super::hook;
 use crate::registry::Knowledge;
 
 /// Most points of a run: five bits count them.
-const LONGEST: usize = 31;
-/// Where the number of points to move by stands in what a hook is given, above the site; see `pass` in `Ravel.java`.
-const MOVE: u32 = 27;
+pub(crate) const LONGEST: usize = 31;
+/// Where the number of points to move by stands in what a hook is given, above the site; see `pass` in `RavelPoints.java`.
+pub(crate) const MOVE: u32 = 27;
 /// Where the number of points stands that are still to come.
-const COMING: u32 = 22;
+pub(crate) const COMING: u32 = 22;
 
 /// An access that gets a hook.
 pub(super) struct Access {
@@ -141,7 +142,7 @@ impl MethodWriter<'_, '_> {
         };
         let pool = &mut self.class.pool;
         let after = Emit::new().ops(after).op(op::DUP).word(&field.owner, pool)?.call(
-            "touch",
+            hook::TOUCH,
             "(Ljava/lang/Object;J)V",
             pool,
         )?;
@@ -176,7 +177,7 @@ impl MethodWriter<'_, '_> {
         let run = std::mem::take(&mut self.run);
         for (place, access) in run.iter().enumerate() {
             if self.cx.forcing {
-                let hook = if place == 0 { "alone" } else { "point" };
+                let hook = if place == 0 { hook::ALONE } else { hook::POINT };
                 let pool = &mut self.class.pool;
                 let emit = Emit::new().int(access.site, pool)?.call(hook, "(I)V", pool)?;
                 self.edit.insert_before(access.pc, &emit.bytes);
@@ -209,7 +210,7 @@ impl MethodWriter<'_, '_> {
         let writes = matches!(opcode, op::PUTFIELD | op::PUTSTATIC);
         let pool = &mut self.class.pool;
         if writes && volatile != Volatile::No {
-            let emit = Emit::new().int(access.site, pool)?.call("stamp", "(I)V", pool)?;
+            let emit = Emit::new().int(access.site, pool)?.call(hook::STAMP, "(I)V", pool)?;
             self.edit.insert_before(pc, &emit.bytes);
         }
         let kind = value_kind(descriptor);
@@ -229,20 +230,20 @@ impl MethodWriter<'_, '_> {
             ),
         };
         let after = if matches!(opcode, op::GETSTATIC | op::PUTSTATIC) {
-            let name = if writes { "putStatic" } else { "getStatic" };
-            after.int(code, pool)?.call(name, &format!("({value}I)V"), pool)?
+            let hook = if writes { hook::PUT_STATIC } else { hook::GET_STATIC };
+            after.int(code, pool)?.call(hook, &format!("({value}I)V"), pool)?
         } else {
-            let name = match volatile {
-                _ if writes => "put",
-                Volatile::Yes => "volatileGet",
-                _ => "get",
+            let hook = match volatile {
+                _ if writes => hook::PUT,
+                Volatile::Yes => hook::VOLATILE_GET,
+                _ => hook::GET,
             };
             let descriptor = format!("({value}Ljava/lang/Object;JI)V");
             after
                 .op(op::DUP)
                 .word(owner, pool)?
                 .int(code, pool)?
-                .call(name, &descriptor, pool)?
+                .call(hook, &descriptor, pool)?
         };
         self.edit.insert_before(pc, before);
         self.edit.insert_after(pc, &after.bytes);
@@ -258,7 +259,10 @@ impl MethodWriter<'_, '_> {
         if opcode <= op::SALOAD {
             let keep = if wide { op::DUP2_X2 } else { op::DUP_X2 };
             let descriptor = format!("(Ljava/lang/Object;I{value}I)V");
-            let after = Emit::new().op(keep).int(code, pool)?.call("aget", &descriptor, pool)?;
+            let after = Emit::new()
+                .op(keep)
+                .int(code, pool)?
+                .call(hook::AGET, &descriptor, pool)?;
             self.edit.insert_before(pc, &[op::DUP2]);
             self.edit.insert_after(pc, &after.bytes);
         } else {
@@ -277,7 +281,7 @@ impl MethodWriter<'_, '_> {
             let emit = Emit::new()
                 .ops(copy)
                 .int(code, pool)?
-                .call("aput", &descriptor, pool)?
+                .call(hook::APUT, &descriptor, pool)?
                 .ops(back);
             self.edit.insert_before(pc, &emit.bytes);
         }

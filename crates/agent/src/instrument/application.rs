@@ -7,13 +7,12 @@ use ravel_trace::names::{Site, SiteKind};
 
 use super::accesses::{Access, entries, parts};
 use super::emit::{Emit, WORD};
+use super::hook::{self, Hook};
 use super::{Context, Lines, MethodContext, methods};
 use crate::focus::MethodFocus;
 
 /// How much deeper the operand stack gets at most.
 const STACK: u16 = 10;
-/// How the name of the field begins that stands for what a method returned; the method follows.
-pub const RETURNED: &str = "ravel$returned ";
 
 /// Rewrites all methods.
 pub fn rewrite(cx: &mut Context<'_>, class: &mut ClassFile) -> Result<()> {
@@ -169,7 +168,7 @@ impl MethodWriter<'_, '_> {
         if self.cx.forcing {
             let emit = Emit::new()
                 .int(site, &mut self.class.pool)?
-                .call("alone", "(I)V", &mut self.class.pool)?;
+                .call(hook::ALONE, "(I)V", &mut self.class.pool)?;
             self.edit.insert_before(pc, &emit.bytes);
         }
         Ok(())
@@ -182,8 +181,8 @@ impl MethodWriter<'_, '_> {
                 self.field(pc, instruction.opcode, index)
             }
             (opcode, _) if is_array_access(opcode) => self.element(pc, opcode),
-            (op::NEWARRAY | op::ANEWARRAY, _) => self.made(pc, "made"),
-            (op::MULTIANEWARRAY, _) => self.made(pc, "madeDeep"),
+            (op::NEWARRAY | op::ANEWARRAY, _) => self.made(pc, hook::MADE),
+            (op::MULTIANEWARRAY, _) => self.made(pc, hook::MADE_DEEP),
             (op::MONITORENTER, _) => self.monitor_enter(pc),
             (op::MONITOREXIT, _) => self.monitor_exit(pc),
             (_, Operand::Method(index) | Operand::InterfaceMethod(index, _)) => {
@@ -215,14 +214,14 @@ impl MethodWriter<'_, '_> {
         let word = pool.add_field_ref(&self.cx.name, WORD, "J")?;
         let emit = Emit::new()
             .load(0)
-            .call("born", "()J", pool)?
+            .call(hook::BORN, "()J", pool)?
             .indexed(op::PUTFIELD, word);
         self.edit.insert_after(pc, &emit.bytes);
         Ok(())
     }
 
     /// A new array belongs to whoever makes it.
-    fn made(&mut self, pc: u32, hook: &str) -> Result<()> {
+    fn made(&mut self, pc: u32, hook: Hook) -> Result<()> {
         let emit = Emit::new()
             .op(op::DUP)
             .call(hook, "(Ljava/lang/Object;)V", &mut self.class.pool)?;
@@ -236,15 +235,16 @@ impl MethodWriter<'_, '_> {
         };
         let pool = &mut self.class.pool;
         if self.cx.forcing {
-            let emit = Emit::new()
-                .op(op::DUP)
-                .int(site, pool)?
-                .call("lockPoint", "(Ljava/lang/Object;I)V", pool)?;
+            let emit =
+                Emit::new()
+                    .op(op::DUP)
+                    .int(site, pool)?
+                    .call(hook::LOCK_POINT, "(Ljava/lang/Object;I)V", pool)?;
             self.edit.insert_before(pc, &emit.bytes);
         }
         let after = Emit::new()
             .int(site, pool)?
-            .call("acquired", "(Ljava/lang/Object;I)V", pool)?;
+            .call(hook::ACQUIRED, "(Ljava/lang/Object;I)V", pool)?;
         self.edit.insert_before(pc, &[op::DUP]);
         self.edit.insert_after(pc, &after.bytes);
         Ok(())
@@ -259,7 +259,7 @@ impl MethodWriter<'_, '_> {
         let before = Emit::new()
             .op(op::DUP)
             .int(site, pool)?
-            .call("releasing", "(Ljava/lang/Object;I)V", pool)?;
+            .call(hook::RELEASING, "(Ljava/lang/Object;I)V", pool)?;
         self.edit.insert_before(pc, &before.bytes);
         Ok(())
     }
@@ -272,7 +272,11 @@ impl MethodWriter<'_, '_> {
             return self.wait(pc, &descriptor);
         }
         if opcode == op::INVOKEVIRTUAL && descriptor == b"()V" && (name == b"notify" || name == b"notifyAll") {
-            let hook = if name == b"notify" { "notifying" } else { "notifyingAll" };
+            let hook = if name == b"notify" {
+                hook::NOTIFYING
+            } else {
+                hook::NOTIFYING_ALL
+            };
             let Some(site) = self.site(
                 pc,
                 SiteKind::Call(format!("java.lang.Object.{}", decode_modified_utf8(&name))),
@@ -294,7 +298,7 @@ impl MethodWriter<'_, '_> {
             let what = SiteKind::Call(format!("{}.{}", owner.replace('/', "."), decode_modified_utf8(&name)));
             if let Some(site) = self.site(pc, what) {
                 let pool = &mut self.class.pool;
-                let emit = Emit::new().int(site, pool)?.call("call", "(I)V", pool)?;
+                let emit = Emit::new().int(site, pool)?.call(hook::CALL, "(I)V", pool)?;
                 self.edit.insert_before(pc, &emit.bytes);
             }
         }
@@ -309,7 +313,7 @@ impl MethodWriter<'_, '_> {
             let emit = Emit::new()
                 .op(op::DUP)
                 .indexed(op::CHECKCAST, class)
-                .call("born", "()J", pool)?
+                .call(hook::BORN, "()J", pool)?
                 .indexed(op::PUTFIELD, word);
             self.edit.insert_after(pc, &emit.bytes);
         }
@@ -326,7 +330,7 @@ impl MethodWriter<'_, '_> {
             // Three operands deep: no way to copy the object from under them. The replacement waits in our stead.
             let emit = Emit::new()
                 .int(site, pool)?
-                .call("waitNanos", "(Ljava/lang/Object;JII)V", pool)?;
+                .call(hook::WAIT_NANOS, "(Ljava/lang/Object;JII)V", pool)?;
             self.edit.replace(pc, &emit.bytes);
             return Ok(());
         }
@@ -338,8 +342,8 @@ impl MethodWriter<'_, '_> {
         let before = Emit::new()
             .ops(copy)
             .int(site, pool)?
-            .call("waiting", "(Ljava/lang/Object;I)V", pool)?;
-        let after = Emit::new().int(site, pool)?.call("waited", "(I)V", pool)?;
+            .call(hook::WAITING, "(Ljava/lang/Object;I)V", pool)?;
+        let after = Emit::new().int(site, pool)?.call(hook::WAITED, "(I)V", pool)?;
         self.edit.insert_before(pc, &before.bytes);
         self.edit.insert_after(pc, &after.bytes);
         Ok(())
@@ -369,18 +373,17 @@ impl MethodWriter<'_, '_> {
             method,
             bci: pc,
             line: self.lines.at(pc),
-            what: SiteKind::Unknown,
+            what: SiteKind::Method,
         };
-        let class = self.cx.name.clone();
-        let name = format!("{RETURNED}{}.{}{descriptor}", class.replace('/', "."), self.method.name);
-        let Some(site) = self.cx.state.registry.result_site(site, &class, &name, result) else {
+        let name = format!("{}.{}{descriptor}", self.cx.name.replace('/', "."), self.method.name);
+        let Some(site) = self.cx.state.registry.result_site(site, &name) else {
             return Ok(());
         };
         let kind = value_kind(result);
         let copy = if matches!(kind, 'J' | 'D') { op::DUP2 } else { op::DUP };
         let pool = &mut self.class.pool;
         let emit = Emit::new().op(copy).int(site.0 as i32, pool)?.call(
-            "returned",
+            hook::RETURNED,
             &format!("({}I)V", value_descriptor(kind)),
             pool,
         )?;
@@ -402,12 +405,12 @@ impl MethodWriter<'_, '_> {
             Emit::new()
                 .int(id, pool)?
                 .int(class, pool)?
-                .call("exitInitializer", "(II)V", pool)?
+                .call(hook::EXIT_INITIALIZER, "(II)V", pool)?
         } else {
             let hook = match forced_lock {
-                true => "exitForced",
-                false if light => "exitLightly",
-                false => "exit",
+                true => hook::EXIT_FORCED,
+                false if light => hook::EXIT_LIGHTLY,
+                false => hook::EXIT,
             };
             Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?
         };
@@ -430,9 +433,10 @@ impl MethodWriter<'_, '_> {
         handlers.sort_unstable();
         handlers.dedup();
         for handler in handlers {
-            let emit = Emit::new()
-                .op(op::DUP)
-                .call("interrupted", "(Ljava/lang/Throwable;)V", &mut self.class.pool)?;
+            let emit =
+                Emit::new()
+                    .op(op::DUP)
+                    .call(hook::INTERRUPTED, "(Ljava/lang/Throwable;)V", &mut self.class.pool)?;
             self.edit.insert_before(handler, &emit.bytes);
         }
         Ok(())
@@ -441,7 +445,7 @@ impl MethodWriter<'_, '_> {
     /// The entry, the exit by exception, and the handlers that a wait may end in.
     fn boundaries(&mut self, code: &Code) -> Result<()> {
         if self.plan.waits {
-            let emit = Emit::new().call("caught", "()V", &mut self.class.pool)?;
+            let emit = Emit::new().call(hook::CAUGHT, "()V", &mut self.class.pool)?;
             let mut handlers: Vec<u16> = code.exceptions.iter().map(|entry| entry.handler).collect();
             handlers.sort_unstable();
             handlers.dedup();
@@ -458,31 +462,34 @@ impl MethodWriter<'_, '_> {
             let Some(site) = self.site(0, SiteKind::Lock) else {
                 return Ok(());
             };
+            let major = self.class.major;
             let pool = &mut self.class.pool;
             let lock = if self.method.access & access::STATIC != 0 {
-                let class = pool.add_class(&self.cx.name)?;
-                Emit::new().indexed(op::LDC_W, class)
+                Emit::new().class(&self.cx.name, major, pool)?
             } else {
                 Emit::new().load(0)
             };
-            let hook = if self.cx.forcing { "enterForced" } else { "enterLocked" };
+            let hook = match self.cx.forcing {
+                true => hook::ENTER_FORCED,
+                false => hook::ENTER_LOCKED,
+            };
             lock.int(id, pool)?
                 .int(site, pool)?
                 .call(hook, "(Ljava/lang/Object;II)V", pool)?
         } else {
             let hook = match self.method.name.as_str() {
-                "<clinit>" => "enterInitializer",
-                _ if self.is_light() => "enterLightly",
-                _ => "enter",
+                "<clinit>" => hook::ENTER_INITIALIZER,
+                _ if self.is_light() => hook::ENTER_LIGHTLY,
+                _ => hook::ENTER,
             };
             let pool = &mut self.class.pool;
             Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?
         };
         self.edit.insert_at_entry(&entry.bytes);
         let hook = match self.forced_lock() {
-            true => "exitForcedThrown",
-            false if self.is_light() => "exitLightlyThrown",
-            false => "exitThrown",
+            true => hook::EXIT_FORCED_THROWN,
+            false if self.is_light() => hook::EXIT_LIGHTLY_THROWN,
+            false => hook::EXIT_THROWN,
         };
         let pool = &mut self.class.pool;
         let handler = Emit::new().int(id, pool)?.call(hook, "(I)V", pool)?.op(op::ATHROW);

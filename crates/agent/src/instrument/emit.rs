@@ -2,8 +2,8 @@
 
 use ravel_classfile::{ConstantPool, Result, op};
 
-/// The class that inserted code calls.
-pub const RAVEL: &str = "java/lang/Ravel";
+use super::hook::Hook;
+
 /// The field that carries an object's word.
 pub const WORD: &str = "ravel$w";
 
@@ -55,9 +55,21 @@ impl Emit {
         Ok(self)
     }
 
-    /// Calls a static method of `Ravel`.
-    pub fn call(self, name: &str, descriptor: &str, pool: &mut ConstantPool) -> Result<Self> {
-        let index = pool.add_method_ref(RAVEL, name, descriptor)?;
+    /// Pushes the class that the code belongs to. Before version 49 `ldc` takes no class: there `Class.forName` finds it, by
+    /// the loader of its caller, which is the class itself.
+    pub fn class(self, name: &str, major: u16, pool: &mut ConstantPool) -> Result<Self> {
+        if major >= 49 {
+            let index = pool.add_class(name)?;
+            return Ok(self.indexed(op::LDC_W, index));
+        }
+        let text = pool.add_string(&name.replace('/', "."))?;
+        let lookup = pool.add_method_ref("java/lang/Class", "forName", "(Ljava/lang/String;)Ljava/lang/Class;")?;
+        Ok(self.indexed(op::LDC_W, text).indexed(op::INVOKESTATIC, lookup))
+    }
+
+    /// Calls a hook.
+    pub fn call(self, hook: Hook, descriptor: &str, pool: &mut ConstantPool) -> Result<Self> {
+        let index = pool.add_method_ref(hook.class, hook.name, descriptor)?;
         Ok(self.indexed(op::INVOKESTATIC, index))
     }
 
@@ -65,6 +77,18 @@ impl Emit {
     pub fn word(self, class: &str, pool: &mut ConstantPool) -> Result<Self> {
         let index = pool.add_field_ref(class, WORD, "J")?;
         Ok(self.indexed(op::GETFIELD, index))
+    }
+
+    /// Loads or stores a local variable.
+    pub fn local(mut self, opcode: u8, local: u16) -> Self {
+        match u8::try_from(local) {
+            Ok(local) => self.bytes.extend_from_slice(&[opcode, local]),
+            Err(_) => {
+                self.bytes.extend_from_slice(&[op::WIDE, opcode]);
+                self.bytes.extend_from_slice(&local.to_be_bytes());
+            }
+        }
+        self
     }
 
     /// Loads a reference from a local variable.

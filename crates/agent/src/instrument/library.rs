@@ -9,6 +9,7 @@ use ravel_trace::names::{Site, SiteKind, flags};
 
 use super::application::{value_descriptor, value_kind};
 use super::emit::{Emit, WORD};
+use super::hook::{self, Hook};
 use super::{Context, Lines, MethodContext, methods};
 use crate::models::{self, Effect, Found, Of};
 
@@ -18,23 +19,8 @@ const STACK: u16 = 10;
 pub fn concerns(name: &str) -> bool {
     matches!(
         name,
-        "java/lang/Thread"
-            | "java/lang/VirtualThread"
-            | "java/lang/Class"
-            | "java/lang/ClassLoader"
-            | "jdk/internal/reflect/Reflection"
-            | "java/lang/invoke/MethodHandleNatives"
-            | "java/lang/invoke/MethodType"
-            | "jdk/internal/loader/BuiltinClassLoader"
-            | "java/util/Timer"
-            | "java/util/TaskQueue"
-            | "java/io/PipedInputStream"
-            | "java/io/PipedReader"
-            | "jdk/internal/misc/ThreadFlock"
-            | "sun/nio/ch/SelectorImpl"
-            | "sun/nio/ch/EPollSelectorImpl"
-    ) || name.starts_with("java/util/concurrent/")
-        || name.starts_with("java/lang/invoke/VarHandle")
+        "java/lang/Thread" | "java/lang/VirtualThread" | "java/lang/Class" | "jdk/internal/reflect/Reflection"
+    ) || models::concerns(name)
 }
 
 /// Rewrites a class that is no collection; false if nothing was changed.
@@ -67,10 +53,10 @@ fn rewrite_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCo
     let name = method.name.as_str();
     match (cx.name.as_str(), name) {
         ("java/lang/Thread" | "java/lang/VirtualThread", "start") => {
-            return at_entry(cx, class, method, true, "starting", "(Ljava/lang/Thread;)V");
+            return at_entry(cx, class, method, true, hook::STARTING, "(Ljava/lang/Thread;)V");
         }
         ("java/lang/Thread", "isAlive") => {
-            return at_returns(cx, class, method, &[op::DUP], "alive", "(ILjava/lang/Thread;)V");
+            return at_returns(cx, class, method, &[op::DUP], hook::ALIVE, "(ILjava/lang/Thread;)V");
         }
         ("java/lang/Thread", "dispatchUncaughtException") => return uncaught(cx, class, method),
         ("java/lang/VirtualThread", "run") if method.descriptor == "(Ljava/lang/Runnable;)V" => {
@@ -89,12 +75,13 @@ fn rewrite_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCo
     }
 }
 
+/// Tells of a thread where a method begins.
 fn at_entry(
     cx: &mut Context<'_>,
     class: &mut ClassFile,
     method: &MethodContext,
     this: bool,
-    hook: &str,
+    hook: Hook,
     descriptor: &str,
 ) -> Result<bool> {
     let Some(code) = class.code(&class.methods[method.index])? else {
@@ -107,12 +94,13 @@ fn at_entry(
     cx.apply(class, method.index, &edit, code)
 }
 
+/// Tells of a thread where a method returns.
 fn at_returns(
     cx: &mut Context<'_>,
     class: &mut ClassFile,
     method: &MethodContext,
     first: &[u8],
-    hook: &str,
+    hook: Hook,
     descriptor: &str,
 ) -> Result<bool> {
     let Some(code) = class.code(&class.methods[method.index])? else {
@@ -141,7 +129,7 @@ fn uncaught(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext)
         &Emit::new()
             .load(0)
             .load(1)
-            .call("uncaught", descriptor, &mut class.pool)?
+            .call(hook::UNCAUGHT, descriptor, &mut class.pool)?
             .bytes,
     );
     cx.apply(class, method.index, &edit, code)
@@ -154,8 +142,8 @@ fn virtual_run(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodConte
     let mut edit = CodeEditor::new();
     edit.grow_stack(STACK);
     let pool = &mut class.pool;
-    edit.insert_at_entry(&Emit::new().call("beginning", "()V", pool)?.bytes);
-    let ending = Emit::new().call("ending", "()V", pool)?;
+    edit.insert_at_entry(&Emit::new().call(hook::BEGINNING, "()V", pool)?.bytes);
+    let ending = Emit::new().call(hook::ENDING, "()V", pool)?;
     for instruction in code.instructions() {
         let instruction = instruction?;
         if (op::IRETURN..=op::RETURN).contains(&instruction.opcode) {
@@ -174,7 +162,7 @@ fn filter_fields(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCon
     let mut edit = CodeEditor::new();
     edit.grow_stack(STACK);
     let descriptor = "([Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;";
-    let emit = Emit::new().call("visible", descriptor, &mut class.pool)?;
+    let emit = Emit::new().call(hook::VISIBLE, descriptor, &mut class.pool)?;
     for instruction in code.instructions() {
         let instruction = instruction?;
         if instruction.opcode == op::ARETURN {
@@ -184,7 +172,7 @@ fn filter_fields(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCon
     cx.apply(class, method.index, &edit, code)
 }
 
-/// Puts `Ravel.in` and `Ravel.out` around a modelled method.
+/// Puts `RavelModels.in` and `RavelModels.out` around a modelled method.
 fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, found: &Found) -> Result<bool> {
     let Some(code) = class.code(&class.methods[method.index])? else {
         return Ok(false);
@@ -202,12 +190,18 @@ fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, fo
         }
         state => cx.state.registry.state_field(&cx.name, state).0,
     };
-    if field > 0xFFFF {
+    if field > models::FIELD_MASK {
         cx.leave_alone("too many fields for a modelled method");
         return Ok(false);
     }
     let handle = matches!(found.state.as_str(), "handle" | "updated");
-    let number = found.effect as u32 | field << 8 | u32::from(handle) << 30 | u32::from(found.always) << 31;
+    let mut number = found.effect as u32 | field << models::FIELD_SHIFT;
+    if handle {
+        number |= models::THROUGH_HANDLE;
+    }
+    if found.always {
+        number |= models::ALWAYS;
+    }
     hook_model(cx, class, method, found, number as i32, code)
 }
 
@@ -242,10 +236,10 @@ fn transparent(
     edit.grow_stack(STACK);
     let emit = load_object(Emit::new(), found.object, &cx.name, pool)?;
     let emit = match found.effect {
-        Effect::Complete => emit.call("completing", "(Ljava/lang/Object;)V", pool)?,
-        Effect::Tell => emit.call("told", "(Ljava/lang/Object;)V", pool)?,
+        Effect::Complete => emit.call(hook::COMPLETING, "(Ljava/lang/Object;)V", pool)?,
+        Effect::Tell => emit.call(hook::TOLD, "(Ljava/lang/Object;)V", pool)?,
         _ => load_object(emit, found.argument, &cx.name, pool)?.call(
-            "heard",
+            hook::HEARD,
             "(Ljava/lang/Object;Ljava/lang/Object;)V",
             pool,
         )?,
@@ -291,19 +285,19 @@ fn hook_model(
     let lock = if forced_lock {
         Emit::new()
             .load(0)
-            .call("beforeMonitor", "(Ljava/lang/Object;)V", pool)?
+            .call(hook::BEFORE_MONITOR, "(Ljava/lang/Object;)V", pool)?
             .load(0)
             .op(op::MONITORENTER)
     } else {
         Emit::new()
     };
-    let emit = lock.ops(&emit.int(number, pool)?.call("in", descriptor, pool)?.bytes);
+    let emit = lock.ops(&emit.int(number, pool)?.call(hook::IN, descriptor, pool)?.bytes);
     edit.insert_at_entry(&emit.bytes);
     let unlock = |emit: Emit, pool: &mut ravel_classfile::ConstantPool| -> Result<Emit> {
         if !forced_lock {
             return Ok(emit);
         }
-        let emit = emit.call("afterMonitor", "()Ljava/lang/Object;", pool)?;
+        let emit = emit.call(hook::AFTER_MONITOR, "()Ljava/lang/Object;", pool)?;
         Ok(emit.op(op::MONITOREXIT))
     };
 
@@ -317,14 +311,15 @@ fn hook_model(
             op::FRETURN | op::DRETURN | op::RETURN => (Emit::new(), "(I)V"),
             _ => continue,
         };
-        let emit = unlock(copy.int(number, pool)?.call("out", descriptor, pool)?, pool)?;
+        let emit = unlock(copy.int(number, pool)?.call(hook::OUT, descriptor, pool)?, pool)?;
         edit.insert_before(instruction.pc, &emit.bytes);
     }
     debug_assert!(result.is_none_or(|result: FieldType<'_>| result.slots() > 0));
-    let handler = Emit::new()
-        .op(op::DUP)
-        .int(number, pool)?
-        .call("outThrown", "(Ljava/lang/Throwable;I)V", pool)?;
+    let handler =
+        Emit::new()
+            .op(op::DUP)
+            .int(number, pool)?
+            .call(hook::OUT_THROWN, "(Ljava/lang/Throwable;I)V", pool)?;
     let handler = unlock(handler, pool)?;
     edit.add_catch_all(0, code.code.len() as u32, &handler.op(op::ATHROW).bytes);
     let done = cx.apply(class, method.index, &edit, code)?;
@@ -394,13 +389,13 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
                     let descriptor = "(Ljava/lang/Object;ILjava/lang/Object;I)V";
                     let after = Emit::new().op(op::DUP_X2).int(site.0 as i32, pool)?;
                     edit.insert_before(pc, &before.bytes);
-                    edit.insert_after(pc, &after.call("jaget", descriptor, pool)?.bytes);
+                    edit.insert_after(pc, &after.call(hook::JAGET, descriptor, pool)?.bytes);
                 } else {
                     let descriptor = "(Ljava/lang/Object;Ljava/lang/Object;II)V";
                     let emit = gate(cx, site.0 as i32, pool)?
                         .ops(&[op::DUP_X2, op::DUP_X2, op::POP, op::DUP2_X1])
                         .int(site.0 as i32, pool)?
-                        .call("japut", descriptor, pool)?
+                        .call(hook::JAPUT, descriptor, pool)?
                         .ops(&[op::DUP2_X1, op::POP2]);
                     edit.insert_before(pc, &emit.bytes);
                 }
@@ -420,14 +415,15 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
                 let before = if cx.forcing {
                     Emit::new()
                         .op(op::DUP)
-                        .call("beforeLock", "(Ljava/lang/Object;)V", pool)?
+                        .call(hook::BEFORE_LOCK, "(Ljava/lang/Object;)V", pool)?
                 } else {
                     Emit::new()
                 };
                 let before = before.op(op::DUP);
-                let after = Emit::new()
-                    .int(site.0 as i32, pool)?
-                    .call("jacquired", "(Ljava/lang/Object;I)V", pool)?;
+                let after =
+                    Emit::new()
+                        .int(site.0 as i32, pool)?
+                        .call(hook::JACQUIRED, "(Ljava/lang/Object;I)V", pool)?;
                 edit.insert_before(pc, &before.bytes);
                 edit.insert_after(pc, &after.bytes);
             }
@@ -444,7 +440,7 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
                 };
                 let pool = &mut class.pool;
                 let emit = Emit::new().op(op::DUP).int(site.0 as i32, pool)?.call(
-                    "jreleasing",
+                    hook::JRELEASING,
                     "(Ljava/lang/Object;I)V",
                     pool,
                 )?;
@@ -499,7 +495,7 @@ fn constructor(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodConte
 /// In forced runs: asks before the point.
 fn gate(cx: &Context<'_>, site: i32, pool: &mut ravel_classfile::ConstantPool) -> Result<Emit> {
     if cx.forcing {
-        Emit::new().int(site, pool)?.call("jpoint", "(I)V", pool)
+        Emit::new().int(site, pool)?.call(hook::JPOINT, "(I)V", pool)
     } else {
         Ok(Emit::new())
     }
@@ -514,7 +510,7 @@ fn born(cx: &Context<'_>, class: &mut ClassFile, edit: &mut CodeEditor, pc: u32,
     let word = pool.add_field_ref(&cx.name, WORD, "J")?;
     let emit = Emit::new()
         .load(0)
-        .call("jborn", "()J", pool)?
+        .call(hook::JBORN, "()J", pool)?
         .indexed(op::PUTFIELD, word);
     edit.insert_after(pc, &emit.bytes);
     Ok(())
@@ -533,7 +529,7 @@ fn cloned(cx: &Context<'_>, class: &mut ClassFile, edit: &mut CodeEditor, pc: u3
     let emit = Emit::new()
         .op(op::DUP)
         .indexed(op::CHECKCAST, own)
-        .call("jborn", "()J", pool)?
+        .call(hook::JBORN, "()J", pool)?
         .indexed(op::PUTFIELD, word);
     edit.insert_after(pc, &emit.bytes);
     Ok(())
@@ -588,7 +584,7 @@ fn collection_field(
             &[],
         ),
     };
-    let hook = if opcode == op::GETFIELD { "jget" } else { "jput" };
+    let hook = if opcode == op::GETFIELD { hook::JGET } else { hook::JPUT };
     let before = gate(cx, site, pool)?.ops(before);
     let after = Emit::new()
         .ops(after)

@@ -1,9 +1,10 @@
 //! Rewrites classes as they are loaded. Only straight-line code is inserted; a method without room for it stays as it is
 //! and is counted.
 
-mod accesses;
+pub(crate) mod accesses;
 mod application;
-mod emit;
+pub(crate) mod emit;
+pub(crate) mod hook;
 mod library;
 mod quiet;
 mod redirect;
@@ -18,7 +19,6 @@ use rustc_hash::FxHashMap;
 use crate::filter::{Filter, Treatment};
 use crate::focus::{ClassFocus, Focus, Known};
 use crate::registry::{DeclaredField, Registry};
-pub use application::RETURNED;
 use emit::WORD;
 pub use quiet::quiet;
 pub use redirect::Redirects;
@@ -46,11 +46,11 @@ pub struct Instrumenter {
     focus: Option<Focus>,
     forcing: bool,
     redirects: Redirects,
-    state: Mutex<State>,
+    state: Mutex<InstrumentState>,
 }
 
 /// What all classes share.
-pub(crate) struct State {
+pub(crate) struct InstrumentState {
     pub registry: Registry,
     pub counts: Counts,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Context<'a> {
     pub for_races: bool,
     /// The methods whose positions are no longer those of the class file, if there are any.
     pub moved: Vec<bool>,
-    pub state: &'a mut State,
+    pub state: &'a mut InstrumentState,
     pub forcing: bool,
     pub class: ClassId,
     pub name: String,
@@ -89,7 +89,7 @@ impl Instrumenter {
             focus,
             forcing,
             redirects,
-            state: Mutex::new(State {
+            state: Mutex::new(InstrumentState {
                 registry,
                 counts: Counts::default(),
             }),
@@ -116,7 +116,7 @@ impl Instrumenter {
         self.lock().registry.declared_field(class, index)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, InstrumentState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -154,7 +154,13 @@ impl Instrumenter {
         }
     }
 
-    fn rewrite(&self, state: &mut State, name: &str, bytes: &[u8], treatment: Treatment) -> Result<Option<Vec<u8>>> {
+    fn rewrite(
+        &self,
+        state: &mut InstrumentState,
+        name: &str,
+        bytes: &[u8],
+        treatment: Treatment,
+    ) -> Result<Option<Vec<u8>>> {
         let mut class = ClassFile::parse(bytes)?;
         let application = treatment == Treatment::Application;
         let lengths = self.focus.as_ref().map(|_| code_lengths(&class)).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! A helper that does nothing. When every class of the JDK is instrumented, to see that the JVM takes them all, their
-//! hooks run before there is a thread to ask for its state, and the real helper would call instrumented code.
+//! Helpers that do nothing. When every class of the JDK is instrumented, to see that the JVM takes them all, their
+//! hooks run before there is a thread to ask for its state, and the real ones would call instrumented code.
 
 use ravel_classfile::{ClassFile, Code, Result, access, op};
 
-/// The helper class with hooks that return at once.
+/// A helper class with hooks that return at once.
 pub fn quiet(helper: &[u8]) -> Result<Vec<u8>> {
     let mut class = ClassFile::parse(helper)?;
     for index in 0..class.methods.len() {

@@ -6,7 +6,8 @@
 
 use ravel_classfile::{ClassFile, CodeEditor, Operand, Result, decode_modified_utf8, op};
 
-use super::emit::{Emit, RAVEL};
+use super::emit::Emit;
+use super::hook::{self, Hook};
 use super::methods;
 
 /// What is sent to Ravel.
@@ -18,8 +19,8 @@ pub struct Redirects {
     pub clock: bool,
 }
 
-/// A call of a method (class, name, descriptor) becomes one of a method of Ravel (name, descriptor).
-type Call = ((&'static str, &'static str, &'static str), (&'static str, &'static str));
+/// A call of a method (class, name, descriptor) becomes one of a hook (with its descriptor).
+type Call = ((&'static str, &'static str, &'static str), (Hook, &'static str));
 
 const SYSTEM: &str = "java/lang/System";
 const THREAD: &str = "java/lang/Thread";
@@ -27,21 +28,21 @@ const RANDOM: &str = "java/util/Random";
 const LOCAL: &str = "java/util/concurrent/ThreadLocalRandom";
 const SUPPORT: &str = "java/util/concurrent/locks/LockSupport";
 
-const MILLIS: Call = ((SYSTEM, "currentTimeMillis", "()J"), ("millis", "()J"));
-const NANOS: Call = ((SYSTEM, "nanoTime", "()J"), ("nanos", "()J"));
-const SLEEP: Call = ((THREAD, "sleep", "(J)V"), ("sleep", "(J)V"));
-const SLEEP_NANOS: Call = ((THREAD, "sleep", "(JI)V"), ("sleep", "(JI)V"));
+const MILLIS: Call = ((SYSTEM, "currentTimeMillis", "()J"), (hook::MILLIS, "()J"));
+const NANOS: Call = ((SYSTEM, "nanoTime", "()J"), (hook::NANOS, "()J"));
+const SLEEP: Call = ((THREAD, "sleep", "(J)V"), (hook::SLEEP, "(J)V"));
+const SLEEP_NANOS: Call = ((THREAD, "sleep", "(JI)V"), (hook::SLEEP, "(JI)V"));
 const ADJUSTMENT: Call = (
     ("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J"),
-    ("adjustment", "(J)J"),
+    (hook::ADJUSTMENT, "(J)J"),
 );
 const GET_SEED: Call = (
     ("java/util/concurrent/atomic/AtomicLong", "get", "()J"),
-    ("seed", "(Ljava/util/concurrent/atomic/AtomicLong;)J"),
+    (hook::SEED, "(Ljava/util/concurrent/atomic/AtomicLong;)J"),
 );
 const MOVE_SEED: Call = (
     ("java/util/concurrent/atomic/AtomicLong", "compareAndSet", "(JJ)Z"),
-    ("moveSeed", "(Ljava/util/concurrent/atomic/AtomicLong;JJ)Z"),
+    (hook::MOVE_SEED, "(Ljava/util/concurrent/atomic/AtomicLong;JJ)Z"),
 );
 const ADD: (&str, &str, &str) = ("java/util/concurrent/atomic/AtomicLong", "getAndAdd", "(J)J");
 const SEEDER: &str = "(Ljava/util/concurrent/atomic/AtomicLong;J)J";
@@ -72,15 +73,17 @@ impl Redirects {
         match class {
             _ if application && self.clock => &[MILLIS, NANOS, SLEEP, SLEEP_NANOS],
             RANDOM if self.seed => &[
-                ((RANDOM, "seedUniquifier", "()J"), ("zero", "()J")),
-                ((SYSTEM, "nanoTime", "()J"), ("chance", "()J")),
+                ((RANDOM, "seedUniquifier", "()J"), (hook::ZERO, "()J")),
+                ((SYSTEM, "nanoTime", "()J"), (hook::CHANCE, "()J")),
                 GET_SEED,
                 MOVE_SEED,
             ],
             RANDOM => &[GET_SEED, MOVE_SEED],
-            "java/lang/Math" if self.seed => &[((RANDOM, "nextDouble", "()D"), ("random", "(Ljava/util/Random;)D"))],
-            LOCAL if self.seed => &[(ADD, ("local", SEEDER))],
-            "java/util/SplittableRandom" if self.seed => &[(ADD, ("splittable", SEEDER))],
+            "java/lang/Math" if self.seed => {
+                &[((RANDOM, "nextDouble", "()D"), (hook::RANDOM, "(Ljava/util/Random;)D"))]
+            }
+            LOCAL if self.seed => &[(ADD, (hook::LOCAL, SEEDER))],
+            "java/util/SplittableRandom" if self.seed => &[(ADD, (hook::SPLITTABLE, SEEDER))],
             "java/util/Date" | "java/time/Clock" | "java/time/Clock$SystemClock" if self.clock => &[MILLIS, ADJUSTMENT],
             "java/util/concurrent/TimeUnit" if self.clock => &[SLEEP_NANOS],
             _ if self.clock && DEADLINES.contains(&class) => &[NANOS],
@@ -165,7 +168,7 @@ fn park(class: &mut ClassFile, index: usize, long: u8) -> Result<bool> {
     edit.grow_stack(2);
     let emit = Emit::new()
         .ops(&[op::LLOAD, long])
-        .call("timed", "(J)V", &mut class.pool)?;
+        .call(hook::TIMED, "(J)V", &mut class.pool)?;
     edit.insert_at_entry(&emit.bytes);
     edit.apply(&mut code, &mut class.pool, class.major)?;
     class.set_code(index, &code)?;
@@ -194,8 +197,8 @@ fn redirect(class: &mut ClassFile, index: usize, calls: &[Call], waits: bool) ->
             waited.push(instruction.pc);
         }
     }
-    for (pc, (name, descriptor)) in &replaced {
-        let target = class.pool.add_method_ref(RAVEL, name, descriptor)?;
+    for (pc, (hook, descriptor)) in &replaced {
+        let target = class.pool.add_method_ref(hook.class, hook.name, descriptor)?;
         if let Some(bytes) = code.code.get_mut(*pc..*pc + 3) {
             bytes[0] = op::INVOKESTATIC;
             bytes[1..].copy_from_slice(&target.to_be_bytes());
@@ -204,7 +207,9 @@ fn redirect(class: &mut ClassFile, index: usize, calls: &[Call], waits: bool) ->
     if !waited.is_empty() {
         let mut edit = CodeEditor::new();
         edit.grow_stack(2);
-        let emit = Emit::new().op(op::DUP2).call("timedMillis", "(J)V", &mut class.pool)?;
+        let emit = Emit::new()
+            .op(op::DUP2)
+            .call(hook::TIMED_MILLIS, "(J)V", &mut class.pool)?;
         for pc in &waited {
             edit.insert_before(*pc, &emit.bytes);
         }

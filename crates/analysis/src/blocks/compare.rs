@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::finding::{Evidence, Rule};
 use crate::order::{ClockId, Moment};
 use crate::raw::{Point, RawReport, RawStep};
-use crate::transaction::{Access, Action, Held, Kind, Step, Transaction};
+use crate::transaction::{Access, Action, Held, Kind, Transaction, TransactionStep};
 use crate::units::Owner;
 
 /// One occurrence of a block.
@@ -228,7 +228,7 @@ fn with_accesses(class: &Class, moment: &Instance) -> (Transaction, SmallVec<[us
         let position = moment.after[nth] + nth;
         transaction.steps.insert(
             position.min(transaction.steps.len()),
-            Step {
+            TransactionStep {
                 action,
                 origin: moment.events[nth].0.index,
             },

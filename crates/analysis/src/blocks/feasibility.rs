@@ -148,7 +148,7 @@ fn properly_nested(transaction: &Transaction) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use crate::transaction::TransactionSet;
+    use crate::definitions::TransactionSet;
     use Side::{First, Second};
 
     #[test]

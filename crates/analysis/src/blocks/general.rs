@@ -9,7 +9,7 @@
 //!
 //! **Promises.** Exact unless the bound is hit; then the answer is [`Verdict::Unknown`], never a guess.
 //!
-//! **Cost.** Exponential in the worst case; at most [`STRIDE_BOUND`] strides are tried per group.
+//! **Cost.** Exponential in the worst case; the caller bounds the strides that are tried per group.
 
 use ravel_trace::LocationId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,10 +17,7 @@ use smallvec::SmallVec;
 
 use super::feasibility::{Pair, Side};
 use super::{one, two};
-use crate::transaction::{Action, ForkOrder, Held, Kind, Transaction};
-
-/// The most strides that are tried for one group of transactions.
-pub const STRIDE_BOUND: usize = 300_000;
+use crate::transaction::{Action, Held, Kind, Transaction};
 
 /// A step of one of the transactions: (transaction, step).
 pub type StepRef = (usize, usize);
@@ -84,27 +81,7 @@ pub fn check_pair(transactions: &[Transaction], a: usize, b: usize, order: &Orde
     single.chain(double).collect()
 }
 
-/// Whether a set of transactions is atomic (isAtomicTrans).
-pub fn check(transactions: &[Transaction], order: &ForkOrder) -> Verdict {
-    check_under(transactions, &|a, b| order.before(a, b), STRIDE_BOUND)
-}
-
-/// The same under any order, with at most so many strides per group.
-pub fn check_under(transactions: &[Transaction], order: &Order<'_>, bound: usize) -> Verdict {
-    for a in 0..transactions.len() {
-        for b in a + 1..transactions.len() {
-            if let Some(violation) = check_pair(transactions, a, b, order).into_iter().next() {
-                return Verdict::Violation {
-                    pattern: violation.pattern,
-                    steps: violation.steps,
-                };
-            }
-        }
-    }
-    check_beyond_pairs(transactions, order, bound)
-}
-
-/// The same for transactions of which any two are known to be atomic.
+/// Whether a set of transactions is atomic of which any two are, with at most so many strides per group.
 pub fn check_beyond_pairs(transactions: &[Transaction], order: &Order<'_>, bound: usize) -> Verdict {
     let mut unknown = false;
     for group in groups(transactions, order) {
@@ -207,7 +184,7 @@ struct Enumeration<'a> {
     tried: usize,
 }
 
-struct State {
+struct EnumerationState {
     next: Vec<usize>,
     held: Vec<Held>,
     trace: Vec<(StepRef, LocationId, Kind)>,
@@ -240,7 +217,7 @@ impl<'a> Enumeration<'a> {
     }
 
     fn run(mut self) -> Verdict {
-        let mut state = State {
+        let mut state = EnumerationState {
             next: vec![0; self.threads.len()],
             held: self.threads.iter().map(|strides| self.entry(strides)).collect(),
             trace: Vec::new(),
@@ -258,7 +235,7 @@ impl<'a> Enumeration<'a> {
     }
 
     /// Tries every next stride; some verdict ends the search.
-    fn extend(&mut self, state: &mut State) -> Option<Verdict> {
+    fn extend(&mut self, state: &mut EnumerationState) -> Option<Verdict> {
         if state
             .next
             .iter()
@@ -303,7 +280,7 @@ impl<'a> Enumeration<'a> {
     }
 
     /// The locks held after the stride, if it can be taken now.
-    fn enabled(&self, state: &State, thread: usize, stride: &Stride) -> Option<Held> {
+    fn enabled(&self, state: &EnumerationState, thread: usize, stride: &Stride) -> Option<Held> {
         let mut held = state.held[thread].clone();
         let transaction = &self.transactions[stride.transaction];
         for step in &transaction.steps[stride.steps.clone()] {

@@ -16,7 +16,7 @@
 use ravel_trace::{LockId, Mode, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::transaction::{Action, ForkOrder, Held, Transaction};
+use crate::transaction::{Action, Held, Transaction};
 
 /// The most steps that a search for cycles takes before it gives up.
 pub const STEP_BOUND: usize = 1_000_000;
@@ -212,11 +212,6 @@ pub fn nestings(transactions: &[Transaction]) -> Vec<Nesting<(usize, usize)>> {
     nestings
 }
 
-/// The lock-order cycles of a set of transactions, starts and joins considered.
-pub fn check(transactions: &[Transaction], order: &ForkOrder) -> Cycles<(usize, usize)> {
-    cycles(&nestings(transactions), |a, b| order.before(a.take_at, b.hold_at))
-}
-
 /// Whether two transactions alone may deadlock.
 pub fn may_deadlock(a: &Transaction, b: &Transaction) -> bool {
     let (a, b) = (nestings(std::slice::from_ref(a)), nestings(std::slice::from_ref(b)));
@@ -236,11 +231,11 @@ pub fn may_deadlock(a: &Transaction, b: &Transaction) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use crate::transaction::TransactionSet;
+    use crate::definitions::{ForkOrder, TransactionSet, lock_cycles};
 
     fn cycles_of(text: &str) -> Vec<Vec<String>> {
         let set = TransactionSet::parse(text).unwrap();
-        let found = check(&set.transactions, &ForkOrder::new(&set.transactions));
+        let found = lock_cycles(&set.transactions, &ForkOrder::new(&set.transactions));
         assert!(!found.bounded);
         let name = |lock: LockId| set.locks[lock.index()].clone();
         found

@@ -3,7 +3,7 @@
 //!
 //! The algorithms of Wang and Stoller, *Run-Time Analysis for Atomicity* (RV 2003), section 5, one file for each step:
 //! [`feasibility`] (5.1), [`one`] (5.2), [`two`] (5.3), [`general`] (5.4), and [`goodlock`] for lock-order cycles. Each
-//! file's header says what it promises and costs. [`reduced`] stands atomic units for fewer events. [`units`], [`sets`] and [`nesting`] apply them to a whole trace, and [`Blocks`] is the
+//! file's header says what it promises and costs. [`units`], [`sets`] and [`nesting`] apply them to a whole trace, and [`Blocks`] is the
 //! analysis that runs both.
 
 mod compare;
@@ -12,14 +12,13 @@ pub mod general;
 pub mod goodlock;
 pub mod nesting;
 pub mod one;
-pub mod reduced;
 pub(crate) mod sets;
 pub mod two;
 pub mod units;
 
 use crate::engine::{Access, Analysis, Context, Happened, Needs, View};
 use crate::raw::RawReport;
-use crate::units::UnitId;
+use crate::units::{UnitId, UnitSettings};
 
 /// The analysis: units against each other in pairs, and lock-order cycles.
 #[derive(Default)]
@@ -43,6 +42,10 @@ impl Analysis for Blocks {
             repeats: true,
             ..Needs::default()
         }
+    }
+
+    fn set_up(&mut self, settings: &UnitSettings) {
+        self.units.shorten_by(settings.focus.shorten);
     }
 
     fn access(&mut self, view: &View, access: &Access) {

@@ -166,7 +166,7 @@ pub fn clashes(a: &Transaction, b: &Transaction, pair: &Pair<'_>) -> Vec<Clash> 
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use crate::transaction::TransactionSet;
+    use crate::definitions::TransactionSet;
 
     type ShapeOfBlock = (Kind, Option<Kind>, bool, bool, usize, usize, usize);
 

@@ -24,10 +24,11 @@ use super::{one, sets, two};
 use crate::engine::{self, Access as Seen, Context, Happened, View};
 use crate::exposure::{Exposure, LET_GO, TOO_MANY_WAYS, Way};
 use crate::finding::UnitKind;
+use crate::focus::Shorten;
 use crate::locks::LockTable;
 use crate::order::ClockId;
 use crate::raw::{Point, RawReport};
-use crate::transaction::{Access, Action, Held, Kind, Step, Transaction};
+use crate::transaction::{Access, Action, Held, Kind, Transaction, TransactionStep};
 use crate::units::{Owner, UnitId};
 use crate::window::{Shapes, Window};
 use open::Code;
@@ -81,6 +82,7 @@ pub struct Units {
     /// The open unit of each thread.
     open: Vec<Option<Open>>,
     spare: Vec<Open>,
+    shorten: Option<Shorten>,
     exposure: Exposure<()>,
     shapes: Shapes,
     window: Window<Open>,
@@ -107,6 +109,7 @@ impl Default for Units {
         Units {
             open: Vec::new(),
             spare: Vec::new(),
+            shorten: None,
             exposure: Exposure::default(),
             shapes: Shapes::default(),
             window: Window::new(WINDOW),
@@ -128,6 +131,11 @@ impl Default for Units {
 }
 
 impl Units {
+    /// How units that are proven atomic are made shorter, if at all.
+    pub fn shorten_by(&mut self, shorten: Option<Shorten>) {
+        self.shorten = shorten;
+    }
+
     /// Takes an access in.
     pub fn access(&mut self, view: &View, access: &Seen) {
         if access.cell.exempt {
@@ -167,7 +175,7 @@ impl Units {
             return;
         }
         for action in actions.into_iter().flatten() {
-            open.transaction.steps.push(Step {
+            open.transaction.steps.push(TransactionStep {
                 action,
                 origin: access.point.index,
             });
@@ -221,7 +229,7 @@ impl Units {
         if let Some(owner) = happened.transaction {
             let open = self.open(owner, event.thread);
             if open.transaction.steps.len() < STEPS {
-                open.transaction.steps.push(Step {
+                open.transaction.steps.push(TransactionStep {
                     action,
                     origin: u64::MAX / 2 + origin,
                 });
@@ -250,8 +258,10 @@ impl Units {
         };
         open.code = (info.thread, info.method, info.site);
         open.proven = view.units.is_proven(open.owner);
-        if open.proven {
-            open.reduce();
+        if open.proven
+            && let Some(shorten) = self.shorten
+        {
+            open.shorten(shorten);
         }
         if !open.events.iter().any(Option::is_some) || !self.shapes.is_new(open.shape()) {
             self.recycle(open);
@@ -386,7 +396,7 @@ impl Units {
             if !unit.accesses().any(|(location, _)| open.contains(&location)) {
                 continue;
             }
-            let concerned = |step: &Step| match step.action {
+            let concerned = |step: &TransactionStep| match step.action {
                 Action::Read(location) | Action::Write(location) => partners.contains(&location),
                 _ => true,
             };
@@ -405,7 +415,7 @@ impl Units {
     }
 
     fn blocks_of(&mut self, unit: &Open, open: &FxHashSet<LocationId>) {
-        let is_lock = |step: &&Step| !matches!(step.action, Action::Read(_) | Action::Write(_));
+        let is_lock = |step: &&TransactionStep| !matches!(step.action, Action::Read(_) | Action::Write(_));
         let locks = Arc::new(Transaction {
             thread: unit.transaction.thread,
             steps: unit.transaction.steps.iter().filter(is_lock).copied().collect(),

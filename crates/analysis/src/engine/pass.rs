@@ -1,6 +1,6 @@
 //! The engine's own part of a pass: follows the threads, event by event, and fills batches.
 
-use super::{Access, Happened, Needs, State, Step, ThreadState};
+use super::{Access, BatchStep, EngineState, Happened, Needs, ThreadState};
 use crate::batch::{self, Batch, Target};
 use crate::locks::{Held, LocksetId, Locksets};
 use crate::order::{ClockId, Kept, Order};
@@ -17,7 +17,7 @@ use ravel_trace::{ClassId, Event, LocationId, Mode, Names, Op, SiteId, Source, S
 pub(super) struct Pass<'a> {
     settings: &'a UnitSettings,
     needs: Needs,
-    pub(super) state: State,
+    pub(super) state: EngineState,
     ended: Vec<UnitId>,
     pub(super) index: u64,
     pub(super) batch: Batch,
@@ -39,10 +39,10 @@ impl<'a> Pass<'a> {
             full: needs.full,
             history: needs.history,
         };
-        let state = State {
+        let state = EngineState {
             order: Order::new(kept),
             open: Units::new(settings),
-            ..State::default()
+            ..EngineState::default()
         };
         Pass {
             settings,
@@ -83,8 +83,8 @@ impl<'a> Pass<'a> {
 
     /// The clocks' copies are made by the order, and belong to the batch.
     fn take_snapshots(&mut self) {
-        std::mem::swap(&mut self.batch.hard, &mut self.state.order.hard_snapshots);
-        std::mem::swap(&mut self.batch.full, &mut self.state.order.full_snapshots);
+        let batch = &mut self.batch;
+        self.state.order.swap_snapshots(&mut batch.hard, &mut batch.full);
     }
 
     fn end_all(&mut self) {
@@ -152,8 +152,11 @@ impl<'a> Pass<'a> {
                 state.order.uses(thread, class);
             }
         }
-        if cell.synchronizing && kind.reads() && state.order.is_kept() {
-            state.order.read_location(thread, location);
+        if state.order.is_kept() {
+            state.order.runs_at(thread, event.site, names);
+            if cell.synchronizing && kind.reads() {
+                state.order.read_location(thread, location);
+            }
         }
         let owners = match self.needs.units {
             true => state.open.owners(names, thread, &cell, event.site),
@@ -192,7 +195,7 @@ impl<'a> Pass<'a> {
             epoch: order.epoch(),
         };
         let repeated = self.needs.repeats && self.repeats.is_repeated(&seen, &state.locksets);
-        self.batch.steps.push(Step::Access(Access {
+        self.batch.steps.push(BatchStep::Access(Access {
             point,
             location,
             cell: Target {
@@ -271,7 +274,7 @@ impl<'a> Pass<'a> {
             false => ClockId::default(),
         };
         let local = &self.state.threads[event.thread.index()];
-        self.batch.steps.push(Step::Event(Happened {
+        self.batch.steps.push(BatchStep::Event(Happened {
             index: self.index,
             event: *event,
             locks: local.locks,
@@ -284,7 +287,9 @@ impl<'a> Pass<'a> {
     fn tell_ended(&mut self) {
         let index = self.index;
         let ended = self.ended.drain(..);
-        self.batch.steps.extend(ended.map(|unit| Step::UnitEnd(unit, index)));
+        self.batch
+            .steps
+            .extend(ended.map(|unit| BatchStep::UnitEnd(unit, index)));
     }
 
     fn when(&self, event: &Event) -> When {
@@ -299,39 +304,29 @@ impl<'a> Pass<'a> {
         let (thread, when) = (event.thread, self.when(event));
         let state = &mut self.state;
         let units = self.needs.units;
-        let order = state.order.is_kept();
+        if state.order.is_kept() {
+            state.order.before(event, names);
+        }
         match event.op {
             Op::Acquire { lock, mode } => {
                 let local = &mut state.threads[thread.index()];
                 local.locks = state.locksets.with(local.locks, Held { lock, mode });
-                if order {
-                    state.order.acquire(thread, lock, mode);
-                }
                 if units {
                     state.open.acquire(names, thread, lock, event.site, when);
                 }
             }
-            Op::Resume { lock, notified } => {
+            Op::Resume { lock, .. } => {
                 let held = Held {
                     lock,
                     mode: Mode::Exclusive,
                 };
                 let local = &mut state.threads[thread.index()];
                 local.locks = state.locksets.with(local.locks, held);
-                if order {
-                    state.order.resume(thread, lock, notified);
-                    state.order.acquire(thread, lock, Mode::Exclusive);
-                }
             }
-            Op::Join { child } if order => state.order.join(thread, child),
-            Op::Receive { sync } if order => state.order.receive_sync(thread, sync),
             Op::Enter { method } => {
                 let entered = names.method(method);
                 if entered.name == INITIALIZER {
                     self.initializing.push((thread, entered.class));
-                }
-                if order {
-                    state.order.uses(thread, entered.class);
                 }
                 let local = &mut state.threads[thread.index()];
                 local.stack = state.stacks.push(
@@ -355,14 +350,13 @@ impl<'a> Pass<'a> {
         let (thread, when) = (event.thread, self.when(event));
         let state = &mut self.state;
         let units = self.needs.units;
-        let order = state.order.is_kept();
+        if state.order.is_kept() {
+            state.order.after(event, names);
+        }
         match event.op {
             Op::Release { lock, mode } => {
                 let local = &mut state.threads[thread.index()];
                 local.locks = state.locksets.without(local.locks, Held { lock, mode });
-                if order {
-                    state.order.release(thread, lock, mode);
-                }
                 if units {
                     state.open.release(names, thread, lock, when, &mut self.ended);
                 }
@@ -374,21 +368,8 @@ impl<'a> Pass<'a> {
                 };
                 let local = &mut state.threads[thread.index()];
                 local.locks = state.locksets.without(local.locks, held);
-                if order {
-                    state.order.release(thread, lock, Mode::Exclusive);
-                    state.order.wait(thread, lock, self.index);
-                }
             }
-            Op::Notify { lock, all } if order => state.order.notify(thread, lock, all, self.index),
-            Op::Fork { child } if order => state.order.fork(thread, child),
-            Op::End { .. } if order => state.order.end(thread),
-            Op::Send { sync } if order => state.order.send(thread, sync),
-            Op::Initialized { class } => {
-                self.initializing.retain(|known| *known != (thread, class));
-                if order {
-                    state.order.initialized(thread, class);
-                }
-            }
+            Op::Initialized { class } => self.initializing.retain(|known| *known != (thread, class)),
             Op::Exit { method } => {
                 if !self.initializing.is_empty() && names.method(method).name == INITIALIZER {
                     let ended = (thread, names.method(method).class);
@@ -418,13 +399,13 @@ impl<'a> Pass<'a> {
 const INITIALIZER: &str = "<clinit>";
 
 /// Whether a thread holds the lock of a cell's object.
-fn own_lock_is_held(names: &Names, state: &State, local: &ThreadState, cell: &Cell) -> bool {
+fn own_lock_is_held(names: &Names, state: &EngineState, local: &ThreadState, cell: &Cell) -> bool {
     let mut held = state.locksets.locks(local.locks).iter();
     held.any(|held| Some(names.lock(held.lock).object) == cell.object)
 }
 
 /// Whether a thread is making an object.
-fn is_in_constructor(names: &Names, state: &State, local: &ThreadState) -> bool {
+fn is_in_constructor(names: &Names, state: &EngineState, local: &ThreadState) -> bool {
     let mut frames = state.stacks.frames(local.stack);
     frames
         .next()

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use super::is_certain;
 use crate::analyse::support;
-use crate::finding::{Finding, Rule, Step};
+use crate::finding::{Finding, FindingStep};
 
 /// Makes one finding of those whose interleavings have the same steps: the one with the strongest evidence, and of equals
 /// the most particular, with what supports the others. The ids of those that are gone.
 pub fn fold_alike(findings: &mut Vec<Finding>) -> Vec<String> {
     let mut alike: BTreeMap<Vec<Told<'_>>, Vec<usize>> = BTreeMap::new();
     for (index, finding) in findings.iter().enumerate() {
-        if matches!(finding.rule, Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable) {
+        if finding.rule.family().is_interruption() {
             alike.entry(told(&finding.steps)).or_default().push(index);
         }
     }
@@ -45,7 +45,7 @@ pub fn fold_alike(findings: &mut Vec<Finding>) -> Vec<String> {
 /// A step as far as it is part of the code: thread by number, since names differ from run to run, and everything but locks.
 type Told<'a> = (usize, &'a str, &'a str, &'a str, &'a str, u32, &'a [String]);
 
-fn told(steps: &[Step]) -> Vec<Told<'_>> {
+fn told(steps: &[FindingStep]) -> Vec<Told<'_>> {
     let mut threads: Vec<&str> = Vec::new();
     let mut number = |thread| match threads.iter().position(|known| *known == thread) {
         Some(number) => number,
@@ -82,7 +82,7 @@ fn rank(finding: &Finding) -> impl Ord + '_ {
 mod tests {
     use super::*;
     use crate::analyse::analyse;
-    use crate::finding::Evidence;
+    use crate::finding::{Evidence, Rule};
     use crate::registry;
     use crate::units::UnitSettings;
     use ravel_trace::memory::MemoryTrace;

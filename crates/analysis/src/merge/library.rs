@@ -7,11 +7,11 @@
 //! is about (`HashMap$Node` of `HashMap`). A format of `java.text` has a calendar and digits of its own: where a format is shared, they
 //! are part of it.
 
-use crate::engine::State;
+use crate::engine::EngineState;
 use crate::raw::{RawReport, RawStep};
-use crate::sets::is_platform;
 use ravel_trace::names::Location;
-use ravel_trace::{MethodId, Names, ObjectId, SiteId};
+use ravel_trace::origin::is_platform;
+use ravel_trace::{Names, ObjectId};
 use rustc_hash::FxHashMap;
 
 const DATE_FORMAT: &str = "java.text.SimpleDateFormat";
@@ -29,7 +29,7 @@ pub(super) struct Shared {
 /// Knows objects of the platform by the fields that were accessed.
 pub(super) struct Library<'a> {
     names: &'a Names,
-    state: &'a State,
+    state: &'a EngineState,
     classes: FxHashMap<ObjectId, &'a str>,
     /// The sort of format that the program shares, if it does.
     format: Option<&'static str>,
@@ -37,7 +37,7 @@ pub(super) struct Library<'a> {
 
 impl<'a> Library<'a> {
     /// For the objects that reports are about.
-    pub(super) fn new(names: &'a Names, state: &'a State, reports: &[RawReport]) -> Self {
+    pub(super) fn new(names: &'a Names, state: &'a EngineState, reports: &[RawReport]) -> Self {
         let mut library = Library {
             names,
             state,
@@ -78,22 +78,9 @@ impl<'a> Library<'a> {
         library
     }
 
-    fn class_of(&self, method: MethodId) -> &'a str {
-        let method = self.names.methods.get(method.index());
-        let class = method.and_then(|method| self.names.classes.get(method.class.index()));
-        class.map_or("", |class| class.name.as_str())
-    }
-
-    fn class_of_site(&self, site: SiteId) -> &'a str {
-        match self.names.sites.get(site.index()) {
-            Some(place) if site != SiteId(0) => self.class_of(place.method),
-            _ => "",
-        }
-    }
-
     /// Whether a step is in code of the platform.
     fn is_inside(&self, step: &RawStep) -> bool {
-        is_platform(self.class_of_site(step.point.site))
+        is_platform(self.names.class_of_site(step.point.site))
     }
 
     /// The object that a step is on and the class that declares the field.
@@ -111,7 +98,7 @@ impl<'a> Library<'a> {
         let location = *self.names.locations.get(step.location?.index())?;
         let class = match location {
             Location::Field(object, _) => self.classes.get(&object).copied()?,
-            Location::Element(..) => self.class_of_site(step.point.site),
+            Location::Element(..) => self.names.class_of_site(step.point.site),
             _ => return None,
         };
         is_platform(class).then(|| self.whole(outer(class)))
@@ -131,8 +118,8 @@ impl<'a> Library<'a> {
         let mut frames = self.state.stacks.frames(step.point.stack);
         let own = |class: &&str| !class.is_empty() && !is_platform(class);
         let class = frames.find_map(|frame| {
-            let callee = Some(self.class_of(frame.method)).filter(own);
-            callee.or_else(|| Some(self.class_of_site(frame.call)).filter(own))
+            let callee = Some(self.names.class_of(frame.method)).filter(own);
+            callee.or_else(|| Some(self.names.class_of_site(frame.call)).filter(own))
         })?;
         Some(outer(class))
     }

@@ -16,7 +16,7 @@ pub const MOMENTS: usize = 1 << 23;
 pub const WORDS: usize = 1 << 26;
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct ClockEntry {
     own: Moment,
     /// Where the clocks of the others begin in `words`: all hard edges, and those through no location.
     hard: u32,
@@ -70,7 +70,7 @@ impl PastClock<'_> {
 /// All moments remembered.
 #[derive(Debug, Default)]
 pub struct History {
-    entries: Vec<Entry>,
+    entries: Vec<ClockEntry>,
     /// Clocks, each after its length.
     words: Vec<u32>,
     threads: Vec<Latest>,
@@ -122,7 +122,7 @@ impl History {
         let hard = latest.hard.unwrap_or_else(|| self.store(&clocks.hard));
         let bare = latest.bare.unwrap_or_else(|| self.store(&clocks.bare));
         let id = ClockId(u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
-        self.entries.push(Entry {
+        self.entries.push(ClockEntry {
             own: Moment {
                 thread,
                 time: clocks.hard.get(thread),

@@ -3,7 +3,7 @@
 //! Which chains of a unit are collected: every access, with the latest earlier read and write of the same location (the
 //! tight ones, which name the code best), and the first of each kind with the last (the wide ones: they hold the fewest locks
 //! throughout and know the least order, so if any chain of that shape matches, the wide one does). Over two locations the
-//! wide ones only. Chains of three and more accesses, which only patterns of the user ask for, are enumerated from the first
+//! wide ones only; there a match is missed whose chain must end at an access with fewer locks than the last one has. Chains of three and more accesses, which only patterns of the user ask for, are enumerated from the first
 //! [`LOG`] accesses of a unit.
 //!
 //! All patterns of the papers have a conflicting access in some unit's gap, so chains are taken only of units that touch a

@@ -12,7 +12,7 @@
 //! includes all modelled synchronisation, except edges that the pattern's own locations make.
 //!
 //! **Promises.** No misses among pairs of accesses that the trace has, whatever their order there, up to the bounds in
-//! [`collector`] and [`chains`] (which are counted when hit). False alarms are possible: the conditions are necessary, and sufficient only
+//! [`collector`] and [`chains`] (which are counted when hit) and to the chains over two locations that [`collector`] takes. False alarms are possible: the conditions are necessary, and sufficient only
 //! for two threads with nested locks, no potential for deadlock and no order between them. Figure 5 of the paper is one,
 //! kept as a test; the schedule check refutes it.
 //!
@@ -30,7 +30,7 @@ mod unit_log;
 use ravel_trace::{LocationId, Mode, Op};
 use std::cell::Cell;
 
-use crate::engine::{Access, Analysis, Context, Happened, Needs, State, View};
+use crate::engine::{Access, Analysis, Context, EngineState, Happened, Needs, View};
 use crate::finding::{Evidence, Rule};
 use crate::order::Moment;
 use crate::raw::{RawReport, RawStep, StepKind};
@@ -86,7 +86,7 @@ impl Patterns {
             1 => Rule::Atomicity,
             _ => Rule::AtomicSet,
         };
-        let step = |step: &search::Step| RawStep {
+        let step = |step: &search::PatternStep| RawStep {
             point: step.point,
             location: Some(step.location),
             lock: None,
@@ -181,7 +181,7 @@ impl Analysis for Patterns {
 
 /// The engine's order, as the search asks for it.
 struct EngineOrder<'a> {
-    state: &'a State,
+    state: &'a EngineState,
     walked: Cell<usize>,
     unanswered: Cell<u64>,
 }

@@ -38,12 +38,12 @@ pub struct Match {
     /// Which pattern, by its place in the list searched for.
     pub pattern: usize,
     /// The accesses in the order of the pattern.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PatternStep>,
 }
 
 /// One access of a match.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct PatternStep {
     /// When, who and where.
     pub point: Point,
     /// The cell.
@@ -474,14 +474,14 @@ impl<'a> Search<'a> {
     }
 
     fn report(&mut self, found: &[&Occurrence], bound: &[Option<LocationId>]) {
-        let mut steps: Vec<(usize, Step)> = Vec::new();
+        let mut steps: Vec<(usize, PatternStep)> = Vec::new();
         for (role, occurrence) in self.roles.iter().zip(found) {
             for (&position, event) in role.positions.iter().zip(&occurrence.events) {
                 let variable = self.pattern.items()[position].variable;
                 let location = bound[variable].unwrap_or_default();
                 steps.push((
                     position,
-                    Step {
+                    PatternStep {
                         point: event.point,
                         location,
                         owner: occurrence.owner,

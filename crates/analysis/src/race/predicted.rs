@@ -36,7 +36,7 @@ pub const VARIANTS: usize = 4;
 
 /// One kind of access: what is looked at every time, apart from the [`Point`] that only a report needs.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct RememberedAccess {
     /// Site, thread and kind, packed.
     key: u64,
     locks: LocksetId,
@@ -52,10 +52,10 @@ enum Writes {
 }
 
 #[derive(Debug)]
-struct Place {
+struct LocationHistory {
     /// Where the entry of a key was last found, by the key's hash.
     hints: [u8; 16],
-    entries: SmallVec<[Entry; 4]>,
+    entries: SmallVec<[RememberedAccess; 4]>,
     /// In step with the entries.
     points: Vec<Point>,
     writes: Writes,
@@ -68,7 +68,7 @@ struct Place {
 /// The analysis.
 #[derive(Debug, Default)]
 pub struct Predicted {
-    places: Vec<Option<Box<Place>>>,
+    places: Vec<Option<Box<LocationHistory>>>,
     /// Where writes of different values are known.
     differ: Vec<bool>,
     pairs: FxHashSet<(SiteId, SiteId, LocationId)>,
@@ -88,7 +88,7 @@ impl Predicted {
         &self.idempotent
     }
 
-    fn check(&mut self, view: &View, access: &Access, place: &Place) {
+    fn check(&mut self, view: &View, access: &Access, place: &LocationHistory) {
         let hard = view.hard(access);
         for (entry, other) in place.entries.iter().zip(&place.points) {
             if other.thread == access.thread()
@@ -127,7 +127,7 @@ impl Predicted {
 
 /// A write that repeats what is there, by a thread that has found nothing there in the same activation. One that has found
 /// something computes from it: a counter.
-fn follow_writes(place: &Place, access: &Access) -> Writes {
+fn follow_writes(place: &LocationHistory, access: &Access) -> Writes {
     let looked = place.found_zero.contains(&(access.thread(), access.point.stack));
     match (place.writes, access.value) {
         // A digest will do: of a primitive value it is the same for the same value.
@@ -231,9 +231,9 @@ impl Analysis for Predicted {
     }
 }
 
-impl Default for Place {
+impl Default for LocationHistory {
     fn default() -> Self {
-        Place {
+        LocationHistory {
             hints: [0; 16],
             entries: SmallVec::new(),
             points: Vec::new(),
@@ -244,7 +244,7 @@ impl Default for Place {
     }
 }
 
-impl Place {
+impl LocationHistory {
     /// Remembers an access; true if it must be checked against the others: its kind is new, or it is the first since
     /// an edge of its thread, and others that came before the last one may be unordered with it. An access in the same
     /// moment as an earlier one of its kind is ordered as that was.
@@ -288,7 +288,7 @@ impl Place {
         if variants > 0 {
             variants -= self.drop_dominated(view, key, point.locks);
         }
-        let entry = Entry {
+        let entry = RememberedAccess {
             key,
             locks: point.locks,
             time,
@@ -314,7 +314,7 @@ impl Place {
     }
 }
 
-impl Place {
+impl LocationHistory {
     /// Forgets what was done under more locks than these; says how many.
     fn drop_dominated(&mut self, view: &View, key: u64, locks: LocksetId) -> usize {
         let before = self.entries.len();

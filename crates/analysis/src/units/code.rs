@@ -1,8 +1,9 @@
 //! What is known of methods and classes, as far as it makes units: worked out once for each.
 
 use super::{UnitSettings, matches_pattern};
-use crate::sets::{annotated, is_platform};
+use crate::sets::annotated;
 use ravel_trace::names::flags;
+use ravel_trace::origin::is_platform;
 use ravel_trace::{ClassId, MethodId, Names};
 use rustc_hash::FxHashMap;
 

@@ -41,7 +41,7 @@ pub struct ClassEntry {
 pub struct Options {
     /// The Java release whose classes are taken from multi-release archives; the newest by default.
     pub release: u16,
-    /// Whether to look into archives that lie in `BOOT-INF/lib`, `WEB-INF/lib` and `lib` of an archive.
+    /// Whether to look into archives that lie in a directory or an archive.
     pub nested: bool,
 }
 
@@ -90,6 +90,12 @@ pub enum ArchiveError {
         /// The entry.
         path: String,
     },
+    /// Code for Android's runtime.
+    #[error("{path}: holds dex code for Android, no class files; give the jars or classes that it was made from")]
+    Dex {
+        /// The path.
+        path: String,
+    },
     /// The path is nothing that holds classes.
     #[error("{path}: not a class, a jar, a war, a jmod, a directory or a JDK")]
     Unknown {
@@ -104,7 +110,26 @@ type Flow = ControlFlow<()>;
 /// Calls `each` with every class under `path`, in the order of their names within each archive or directory, until it
 /// says to stop. Class files that only describe a module or a package are included.
 pub fn for_each_class(path: &Path, options: &Options, each: &mut dyn FnMut(ClassEntry) -> Flow) -> Result<()> {
-    let mut walk = Walk { options, each };
+    let mut walk = Walk {
+        options,
+        each,
+        damaged: None,
+    };
+    walk.path(path).map(drop)
+}
+
+/// The same, but an archive within `path` that cannot be read is added to `damaged` and left out.
+pub fn for_each_readable_class(
+    path: &Path,
+    options: &Options,
+    damaged: &mut Vec<ArchiveError>,
+    each: &mut dyn FnMut(ClassEntry) -> Flow,
+) -> Result<()> {
+    let mut walk = Walk {
+        options,
+        each,
+        damaged: Some(damaged),
+    };
     walk.path(path).map(drop)
 }
 
@@ -115,6 +140,7 @@ pub fn for_each_jdk_class(home: &Path, each: &mut dyn FnMut(ClassEntry) -> Flow)
     let mut walk = Walk {
         options: &options,
         each,
+        damaged: None,
     };
     walk.jdk(home).map(drop)
 }
@@ -127,6 +153,8 @@ pub fn is_jdk(home: &Path) -> bool {
 struct Walk<'a> {
     options: &'a Options,
     each: &'a mut dyn FnMut(ClassEntry) -> Flow,
+    /// Where archives within archives and directories go that cannot be read; without it they end the walk.
+    damaged: Option<&'a mut Vec<ArchiveError>>,
 }
 
 fn io(path: &Path) -> impl FnOnce(std::io::Error) -> ArchiveError {
@@ -168,6 +196,7 @@ impl Walk<'_> {
                 self.jmod(origin, &module, bytes.get(4..).unwrap_or_default())
             }
             Some(b"PK\x03\x04" | b"PK\x05\x06") => self.archive(origin, bytes, 0),
+            Some(b"dex\n") => Err(ArchiveError::Dex { path: origin }),
             _ => Err(ArchiveError::Unknown { path: origin }),
         }
     }
@@ -233,6 +262,10 @@ impl Walk<'_> {
     fn archive(&mut self, origin: String, bytes: Vec<u8>, nesting: usize) -> Result<Flow> {
         let mut zip = open(&origin, &bytes)?;
         let names = names(&zip);
+        let has = |end: &str| names.iter().any(|name| name.ends_with(end));
+        if names.iter().any(|name| name == "classes.dex") && !has(".class") {
+            return Err(ArchiveError::Dex { path: origin });
+        }
         let manifest = match names.iter().find(|name| name.eq_ignore_ascii_case(release::MANIFEST)) {
             Some(name) => read_entry(&mut zip, &origin, name)?,
             None => Vec::new(),
@@ -253,12 +286,24 @@ impl Walk<'_> {
             .iter()
             .filter(|name| self.options.nested && is_nested(name) && nesting < MAX_NESTING)
         {
-            let bytes = read_entry(&mut zip, &origin, name)?;
-            if self.archive(format!("{origin}!{name}"), bytes, nesting + 1)?.is_break() {
+            let inner = format!("{origin}!{name}");
+            let done = read_entry(&mut zip, &origin, name).and_then(|bytes| self.archive(inner, bytes, nesting + 1));
+            if self.nested(done)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// An archive within something else that cannot be read spoils itself alone, if the caller wants it so.
+    fn nested(&mut self, done: Result<Flow>) -> Result<Flow> {
+        match (done, &mut self.damaged) {
+            (Err(error), Some(damaged)) => {
+                damaged.push(error);
+                Ok(ControlFlow::Continue(()))
+            }
+            (done, _) => done,
+        }
     }
 
     fn directory(&mut self, root: &Path) -> Result<Flow> {
@@ -299,8 +344,9 @@ impl Walk<'_> {
         }
         for name in names.iter().filter(|name| self.options.nested && is_nested(name)) {
             let path = root.join(name);
-            let bytes = fs::read(&path).map_err(io(&path))?;
-            if self.archive(path.display().to_string(), bytes, 1)?.is_break() {
+            let bytes = fs::read(&path).map_err(io(&path));
+            let done = bytes.and_then(|bytes| self.archive(path.display().to_string(), bytes, 1));
+            if self.nested(done)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -308,12 +354,10 @@ impl Walk<'_> {
     }
 }
 
-/// Whether an entry of an archive is an archive with classes of the program.
+/// Whether an entry is an archive with classes: a library in a war or a fat jar, a module of an ear, a jar in a folder.
 fn is_nested(name: &str) -> bool {
-    let inside = ["BOOT-INF/lib/", "WEB-INF/lib/", "lib/"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix));
-    (inside && has_extension(name, &["jar"])) || (!name.contains('/') && has_extension(name, &["war"]))
+    let sources = name.ends_with("-sources.jar") || name.ends_with("-javadoc.jar");
+    !sources && has_extension(name, &["jar", "war", "ear", "rar"])
 }
 
 fn sorted_files(directory: &Path) -> Result<Vec<PathBuf>> {

@@ -185,7 +185,7 @@ impl AttributeValue {
             | A::SourceFile(index)
             | A::ModuleMainClass(index)
             | A::NestHost(index) => index.write(out)?,
-            A::Code(code) => return code.write(false),
+            A::Code(code) => return code.write(),
             A::StackMapTable(frames) => frame::write(frames, out)?,
             A::Exceptions(list) | A::ModulePackages(list) | A::NestMembers(list) | A::PermittedSubclasses(list) => {
                 list.write(out)?;
@@ -246,7 +246,7 @@ impl ClassFile {
     /// Reads any attribute of this class, its members or their code.
     pub fn attribute_value(&self, attribute: &Attribute) -> Result<AttributeValue> {
         if self.pool.utf8(attribute.name)? == b"Code" {
-            return Code::parse(attribute, self.has_short_code()).map(AttributeValue::Code);
+            return Code::parse(attribute, self.may_have_short_code()).map(AttributeValue::Code);
         }
         AttributeValue::parse(attribute, &self.pool)
     }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod everything;
 pub mod exact;
 pub mod heavy;
 
@@ -10,32 +11,10 @@ use std::path::{Path, PathBuf};
 
 use ravel_classfile::archive::{ClassEntry, Jimage, JimageClass, for_each_jdk_class, is_jdk};
 
-/// The homes of the JDKs found by `JAVA_HOME`, the `PATH` and the usual places, each once.
+/// The homes of the JDKs of this machine.
 pub fn jdks() -> Vec<PathBuf> {
-    let mut candidates: Vec<PathBuf> = std::env::var_os("JAVA_HOME").into_iter().map(PathBuf::from).collect();
-    for directory in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
-        // bin/java lies two levels below the home, once links are followed.
-        if let Ok(java) = directory.join("java").canonicalize()
-            && let Some(home) = java.ancestors().nth(2)
-        {
-            candidates.push(home.to_path_buf());
-        }
-    }
-    for place in ["/usr/lib/jvm", "/usr/java", "/opt", "/Library/Java/JavaVirtualMachines"] {
-        let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
-        candidates.extend(entries.flat_map(|entry| [entry.path(), entry.path().join("Contents/Home")]));
-    }
-    let mut homes: Vec<PathBuf> = candidates
-        .iter()
-        .filter(|home| is_jdk(home) && home.join("bin/javac").is_file())
-        .filter_map(|home| home.canonicalize().ok())
-        .collect();
-    homes.sort();
-    homes.dedup();
-    assert!(
-        !homes.is_empty(),
-        "no JDK found: install one (for example openjdk-17-jdk) or set JAVA_HOME"
-    );
+    let homes: Vec<PathBuf> = ravel_testing::jdks().into_iter().map(|jdk| jdk.home).collect();
+    assert!(homes.iter().all(|home| is_jdk(home)), "{homes:?}");
     homes
 }
 

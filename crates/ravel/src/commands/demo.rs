@@ -6,15 +6,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use ravel_agent::options::Options;
+use ravel_prove::java::{self, Java};
+use ravel_prove::job::Job;
+use ravel_prove::proof::Budget;
+use ravel_prove::recording::{Recording, Start, record};
+use ravel_prove::scratch;
+use ravel_report::Notes;
 use ravel_report::config::Config;
 use ravel_report::words::count;
 use ravel_report::{Format, Output};
 
 use super::report::{ReportArgs, print};
-use super::run::Job;
-use crate::java::{self, Java};
-use crate::proof::Budget;
-use crate::recording::{Recording, Start, record};
+use super::run;
+use crate::progress::Terminal;
 
 /// What the built-in program may take.
 const BUDGET: Budget = Budget {
@@ -68,7 +72,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             std::path::absolute(directory).with_context(|| directory.display().to_string())?
         }
         None => {
-            temporary = crate::scratch::directory()?;
+            temporary = scratch::directory()?;
             // Nobody will look there afterwards: paths in the report are shorter seen from inside.
             std::env::set_current_dir(temporary.path()).context("a temporary directory")?;
             PathBuf::new()
@@ -88,10 +92,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         ..ReportArgs::default()
     };
     let config = Config::default();
-    let mut job = Job::new(&report, &config, BUDGET);
-    job.traces_vanish = !kept;
+    let mut settings = run::settings(&config, BUDGET);
+    settings.traces_vanish = !kept;
+    let mut job = Job::new(settings, &Terminal);
     job.traces(std::slice::from_ref(&demo.trace))?;
-    let code = job.finish()?;
+    let code = run::report(job.finish(), Notes::default(), &report, &config)?;
     corrected(&directory)?;
     if kept {
         print(&format!(
@@ -134,8 +139,7 @@ fn corrected(directory: &Path) -> Result<()> {
     ))?;
     let java = java::jdk()?;
     let demo = compile(&java, &source, directory, "fixed/")?.record(&java, &directory.join("fixed.ravel"))?;
-    let (report, config) = (ReportArgs::default(), Config::default());
-    let mut job = Job::new(&report, &config, BUDGET);
+    let mut job = Job::new(run::settings(&Config::default(), BUDGET), &Terminal);
     job.traces(std::slice::from_ref(&demo.trace))?;
     let left = job.findings().iter().filter(|finding| finding.shown).count();
     print(&match left {
@@ -158,7 +162,7 @@ impl Built {
             self.classes.to_string_lossy().into_owned(),
             "shop.Shop".to_string(),
         ];
-        let recording = record(&command, trace, Options::default(), &Start::simple())?;
+        let recording = record(&command, trace, Options::default(), &Start::simple(), &Terminal)?;
         let trace = recording
             .traces
             .first()
@@ -215,7 +219,7 @@ fn seen(demo: &Demo, kept: bool) -> Result<()> {
         "\n   Ravel saw {} of {} and {} that they share.\n",
         count(seen.events, "event"),
         count(seen.threads as u64, "thread"),
-        count(seen.shared as u64, "memory cell"),
+        count(seen.shared.unwrap_or(0) as u64, "memory cell"),
     );
     if kept {
         text.push_str(&format!(

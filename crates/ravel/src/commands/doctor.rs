@@ -10,12 +10,14 @@ use anyhow::{Context, Result};
 use ravel_agent::filter::{Filter, Treatment};
 use ravel_agent::options::Options;
 use ravel_classfile::archive;
+use ravel_prove::agent_library;
+use ravel_prove::java::{self, Java};
+use ravel_prove::recording::{Start, record};
+use ravel_prove::scratch;
 
 use super::record::RecorderArgs;
 use super::report::print;
-use crate::agent_library;
-use crate::java::{self, Java};
-use crate::recording::{Start, record};
+use crate::progress::Terminal;
 
 /// Two threads and a monitor; compiled for Java 8, so that every JVM can run it.
 const PROBE: &[u8] = include_bytes!("../../demo/probe/Probe.class");
@@ -129,7 +131,7 @@ fn probe(java: &Java) -> Result<String> {
             java::OLDEST
         );
     }
-    let directory = crate::scratch::directory()?;
+    let directory = scratch::directory()?;
     std::fs::write(directory.path().join("Probe.class"), PROBE).context("a temporary file")?;
     let command = [
         java.tool("java").to_string_lossy().into_owned(),
@@ -138,7 +140,7 @@ fn probe(java: &Java) -> Result<String> {
         "Probe".to_string(),
     ];
     let trace = directory.path().join("probe.ravel");
-    let recording = record(&command, &trace, Options::default(), &Start::simple())?;
+    let recording = record(&command, &trace, Options::default(), &Start::simple(), &Terminal)?;
     if !recording.status.success() {
         anyhow::bail!("a small program ended with {} under the agent", recording.status);
     }
@@ -149,7 +151,7 @@ fn probe(java: &Java) -> Result<String> {
             .map_or("the JVM did not load the agent", String::as_str);
         anyhow::bail!("{reason}");
     };
-    if trace.threads < 3 || trace.shared == 0 {
+    if trace.threads < 3 || trace.shared == Some(0) {
         anyhow::bail!("the threads of a small program were not seen ({} events)", trace.events);
     }
     Ok(format!(

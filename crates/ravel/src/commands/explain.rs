@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use ravel_report::rules::{PAGES, Page};
+use ravel_report::rules::{Page, pages};
 
 use super::report::{ColorArgs, print};
 
@@ -21,9 +21,9 @@ pub struct Args {
 /// Runs `ravel explain`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some(topic) = &args.topic else {
-        let widest = PAGES.iter().map(|p| p.name.len()).max().unwrap_or(0);
+        let widest = pages().map(|p| p.name.len()).max().unwrap_or(0);
         let mut text = String::from("ravel explain NAME prints the page of:\n\n");
-        for page in PAGES {
+        for page in pages() {
             let summary = page.summary();
             let sentence = summary.split_inclusive(". ").next().unwrap_or_default();
             let room = args.color.width.unwrap_or(80).saturating_sub(widest + 4);

@@ -1,4 +1,4 @@
-//! `ravel guard`, which Ravel starts for itself: see `family.rs`.
+//! `ravel guard`, which Ravel starts for itself: see `family.rs` of `ravel-prove`.
 
 use std::process::ExitCode;
 
@@ -10,6 +10,6 @@ pub struct Args {}
 
 /// Runs until standard input ends.
 pub fn run(_: Args) -> Result<ExitCode> {
-    crate::family::guard(std::io::stdin().lock());
+    ravel_prove::family::guard(std::io::stdin().lock());
     Ok(ExitCode::SUCCESS)
 }

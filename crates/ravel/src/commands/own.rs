@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use ravel_scan::own::discover::{Suggestions, discover};
-use ravel_scan::own::plan::{Plan, Precision, RACE_UNSAFE};
-use ravel_scan::own::{own, read};
+use ravel_own::discover::{Suggestions, discover};
+use ravel_own::plan::{Plan, Precision, RACE_UNSAFE};
+use ravel_own::{own, read};
+use ravel_trace::naming;
 use ravel_trace::{ReadOptions, Reader};
 
-use crate::focus::class_path;
+use ravel_prove::plans::class_path;
 
 /// Find out who protects each field, prove it, and write a focus plan.
 #[derive(clap::Args, Debug)]
@@ -173,7 +174,7 @@ fn explain(plan: &Plan, name: &str) -> Result<()> {
     }
     for class in &plan.classes {
         for method in &class.methods {
-            let simple = method.name.split('(').next().unwrap_or_default();
+            let simple = naming::without_descriptor(&method.name);
             if !matches(&format!("{}.{simple}", class.name)) {
                 continue;
             }

@@ -5,13 +5,16 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ravel_agent::options::{Options, parse_noise};
+use ravel_own::plan::Mode;
+use ravel_prove::input::Input;
+use ravel_prove::plans::Focus;
+use ravel_prove::recording::{Recording, Start, jvm_option, record};
 use ravel_trace::StandardInput;
 
-use crate::focus::{Focus, FocusArgs};
-use crate::input::Input;
-use crate::progress::size;
-use crate::recording::{Recording, Start, jvm_option, record};
+use super::run::exit_code;
+use crate::progress::{Terminal, size};
 
 /// Run a command and record what the threads of its JVMs do.
 #[derive(clap::Args, Debug)]
@@ -91,6 +94,38 @@ pub struct RecorderArgs {
     pub focus: FocusArgs,
 }
 
+/// What the user says about focus.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub struct FocusArgs {
+    /// Leave out what this plan of `ravel own` proves safe; `auto` makes and keeps one by itself
+    #[arg(long, value_name = "PLAN|auto")]
+    pub focus: Option<PathBuf>,
+    /// What is left out of the recording
+    #[arg(long, value_name = "MODE", default_value = "combined", requires = "focus", value_parser = focus_modes())]
+    pub focus_mode: Mode,
+}
+
+/// The modes by name. Those that are hidden are for `benches/focus.sh`, which compares them with the modes of the paper.
+fn focus_modes() -> impl TypedValueParser<Value = Mode> {
+    let shown = [
+        ("combined", "what no analysis and no forced run needs"),
+        (
+            "races",
+            "all that cannot race; for `ravel record` only, and such a trace serves the race analyses alone",
+        ),
+    ];
+    let shown = shown.map(|(name, help)| PossibleValue::new(name).help(help));
+    let hidden = ["field", "method", "none"].map(|name| PossibleValue::new(name).hide(true));
+    PossibleValuesParser::new(shown.into_iter().chain(hidden)).try_map(|name| name.parse::<Mode>())
+}
+
+impl FocusArgs {
+    /// The plan that they name, if it holds, in the agent's options.
+    pub fn prepare(&self, command: &[String], options: &mut Options) -> Result<Focus> {
+        Focus::prepare(self.focus.as_deref(), self.focus_mode, command, options, &Terminal)
+    }
+}
+
 impl RecorderArgs {
     /// As the agent takes them.
     pub fn options(&self) -> Options {
@@ -153,11 +188,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     let mut options = args.recorder.options();
     options.sample = args.sample;
-    let _focus = Focus::prepare(&args.recorder.focus, &args.command, &mut options)?;
-    let recording = record(&args.command, &args.output, options, &start)?;
+    let _focus = args.recorder.focus.prepare(&args.command, &mut options)?;
+    let recording = record(&args.command, &args.output, options, &start, &Terminal)?;
     report(&recording);
     if args.exit_code == ExitCodeOf::Program {
-        return Ok(recording.exit_code());
+        return Ok(exit_code(&recording));
     }
     Ok(if recording.traces.is_empty() {
         ExitCode::from(3)
@@ -172,11 +207,14 @@ pub fn report(recording: &Recording) {
     let count = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
     for trace in &recording.traces {
         eprintln!(
-            "ravel: {}: {} of {}, {}, {}; {}",
+            "ravel: {}: {} of {}{}, {}; {}",
             trace.path.display(),
             count(trace.events, "event"),
             count(trace.threads as u64, "thread"),
-            count(trace.shared as u64, "shared location"),
+            trace.shared.map_or(String::new(), |shared| format!(
+                ", {}",
+                count(shared as u64, "shared location")
+            )),
             size(trace.bytes),
             trace.classes,
         );

@@ -5,14 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use ravel_prove::interrupt;
+use ravel_prove::job::Job;
+use ravel_prove::jvm::JvmRunner;
+use ravel_prove::plans::refuse_for_races;
+use ravel_prove::runner::Runner as _;
+use ravel_prove::words;
+use ravel_report::Notes;
 use ravel_schedule::{Schedule, naming};
-use ravel_trace::{ReadOptions, Reader, Source};
+use ravel_trace::{ReadOptions, Reader, Source, Trace};
 
 use super::report::ReportArgs;
-use super::run::{AnalysesArgs, BudgetArgs, Job};
-use crate::focus::refuse_for_races;
-use crate::forcing::Program;
-use crate::interrupt;
+use super::run::{self, AnalysesArgs, BudgetArgs};
+use crate::progress::Terminal;
 
 /// Force findings of a trace, and say of each what came out.
 #[derive(clap::Args, Debug)]
@@ -36,16 +41,17 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
-    let reader = Reader::open(&args.trace, ReadOptions::default())?;
-    refuse_for_races(reader.header(), &args.trace.display().to_string())?;
+    let trace = Trace::open(&args.trace, ReadOptions::default())?;
+    refuse_for_races(trace.reader().header(), &args.trace.display().to_string())?;
     if let Some(file) = &args.schedule {
-        return by_hand(&args, reader, file);
+        return by_hand(&args, trace.reader(), file);
     }
     let config = args.report.load_config()?;
-    let mut job = Job::new(&args.report, &config, args.budget.budget());
-    job.analyses.clone_from(&args.analyses.analyses);
-    job.only.clone_from(&args.findings);
-    job.traces(std::slice::from_ref(&args.trace))?;
+    let mut settings = run::settings(&config, args.budget.budget());
+    settings.analyses.clone_from(&args.analyses.analyses);
+    settings.only.clone_from(&args.findings);
+    let mut job = Job::new(settings, &Terminal);
+    job.trace(&args.trace, trace)?;
     for wanted in &args.findings {
         if !job.findings().iter().any(|finding| finding.id == *wanted) {
             anyhow::bail!(
@@ -67,14 +73,14 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let evidence = ravel_report::words::evidence(finding.evidence);
         eprintln!("ravel: {} {evidence}: {outcome}", finding.id);
     }
-    job.finish()
+    run::report(job.finish(), Notes::default(), &args.report, &config)
 }
 
 /// Forces a schedule that somebody has written or edited; 1 if the program did not end well under it.
-fn by_hand(args: &Args, mut reader: Reader, file: &Path) -> Result<ExitCode> {
+fn by_hand(args: &Args, reader: &Reader, file: &Path) -> Result<ExitCode> {
     interrupt::listen();
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    while reader.next_event()?.is_some() {}
+    // Threads that have records are known before the records are read.
     let names = reader.names();
     let threads = naming::thread_names(names, names.threads.len());
     let schedule = if text.trim_start().starts_with('[') {
@@ -83,23 +89,23 @@ fn by_hand(args: &Args, mut reader: Reader, file: &Path) -> Result<ExitCode> {
         Schedule::parse(&text)
     };
     let schedule = schedule.with_context(|| file.display().to_string())?;
-    let run = Program::of(&reader, args.budget.budget().run)?.force(&schedule, 0)?;
+    let run = JvmRunner::of(reader, args.budget.budget().run)?.force(&schedule, 0)?;
     std::io::stdout().write_all(&run.output)?;
     let verdict = match run.slip() {
-        Some(slip) => format!("the run left the schedule: {slip}"),
+        Some(slip) => format!("the run left the schedule: {}", words::slip(slip)),
         None if run.complete() => "every turn was taken".to_string(),
-        None => format!(
-            "the run left the schedule: {}",
-            run.verdict.trim_start_matches("failed ")
-        ),
+        None => format!("the run left the schedule: {}", words::failure(&run)),
     };
     eprintln!("ravel: {verdict}");
     if let Some(threads) = run.deadlock() {
-        eprintln!("ravel: deadlock: {threads} wait for each other for ever");
+        eprintln!(
+            "ravel: deadlock: {} wait for each other for ever",
+            words::threads(threads)
+        );
     } else if run.hung() {
         let threads = run
             .waiting()
-            .map(|threads| format!(": {threads} wait"))
+            .map(|threads| format!(": {} wait", words::threads(threads)))
             .unwrap_or_default();
         eprintln!("ravel: the program did not end{threads}");
     } else {

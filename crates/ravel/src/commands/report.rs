@@ -24,8 +24,8 @@ pub struct Args {
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// What to print: text, json, sarif, junit, html or github
-    #[arg(long, value_name = "FORMAT")]
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", help = format!("What to print: {}", Format::names().join(", ")))]
     pub format: Option<Format>,
     /// Also write a report to a file, as in html=report.html; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]

@@ -17,7 +17,7 @@ use super::report::ReportArgs;
 /// Find suspicious locking in class files, without running anything.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Jars, wars, directories, class files or JDKs.
+    /// Jars, wars, ears, directories of classes or jars, class files or JDKs.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Also find two different locks taken in turn under a third: more findings, more of them harmless.

@@ -1,83 +1,18 @@
 //! What the whole-program tests share: the JDKs of this machine, compiled subjects, bounded runs.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses its part")]
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+pub use ravel_testing::{Jdk, SECOND_JDK, jdks, program, skip, tested_jdks};
 
 /// A directory for what a whole test binary uses, which nobody removes at its end: not among temporary files.
 pub fn kept_directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).expect("a directory");
     directory
-}
-
-/// A JDK that can run subjects.
-#[derive(Clone, Debug)]
-pub struct Jdk {
-    pub home: PathBuf,
-    pub release: u32,
-}
-
-impl Jdk {
-    pub fn tool(&self, name: &str) -> PathBuf {
-        self.home.join("bin").join(name)
-    }
-}
-
-/// The newest JDK of each release from 17 on, found by JAVA_HOME, PATH and the usual places. None at all is an error.
-pub fn jdks() -> Vec<Jdk> {
-    let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
-    let on_path = std::env::var_os("PATH").and_then(|path| {
-        std::env::split_paths(&path)
-            .map(|dir| dir.join("javac"))
-            .find_map(|javac| javac.canonicalize().ok())
-    });
-    homes.extend(on_path.and_then(|javac| javac.ancestors().nth(2).map(Path::to_path_buf)));
-    for place in ["/usr/lib/jvm", "/opt/java", "/opt/jdks"] {
-        homes.extend(
-            std::fs::read_dir(place)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(|entry| entry.path()),
-        );
-    }
-    let mut found = BTreeMap::new();
-    for home in homes {
-        let Ok(home) = home.canonicalize() else { continue };
-        if home.join("bin/javac").exists()
-            && let Some(release) = release(&home)
-            && release >= 17
-        {
-            found.entry(release).or_insert(Jdk { home, release });
-        }
-    }
-    assert!(
-        !found.is_empty(),
-        "no JDK 17 or later found: set JAVA_HOME, or apt-get install openjdk-17-jdk-headless"
-    );
-    found.into_values().collect()
-}
-
-/// The oldest and the newest JDK: what every test runs on.
-pub fn tested_jdks() -> Vec<Jdk> {
-    let all = jdks();
-    let mut chosen = vec![all[0].clone()];
-    if all.len() > 1 {
-        chosen.push(all[all.len() - 1].clone());
-    } else {
-        eprintln!("only JDK {} found: the tests run on that alone", all[0].release);
-    }
-    chosen
-}
-
-fn release(home: &Path) -> Option<u32> {
-    let text = std::fs::read_to_string(home.join("release")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
-    line.trim_matches('"').split(['.', '-', '+']).next()?.parse().ok()
 }
 
 /// The repository's root.

@@ -1,9 +1,10 @@
 //! The keys of `ravel.toml`, said once: the reader checks files against this table, and the schema for editors is made
 //! from it.
 
+use ravel_analysis::finding::Rule;
 use serde_json::{Value, json};
 
-use crate::words;
+use crate::{Format, words};
 
 /// What a key holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -224,10 +225,11 @@ fn key_schema(key: &Key) -> Value {
         Kind::Text | Kind::Steps => json!({ "type": "string" }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Evidence => json!({ "enum": words::LADDER.map(words::evidence) }),
-        Kind::Rule => json!({ "enum": words::RULES.map(words::rule) }),
+        Kind::Rule => json!({ "enum": Rule::ids() }),
         Kind::UnitKinds => json!({ "type": "array", "items": { "enum": UNIT_KINDS } }),
         Kind::Outputs => {
-            json!({ "type": "array", "items": { "type": "string", "pattern": "^(text|json|sarif|junit|html|github)=.+$" } })
+            let pattern = format!("^({})=.+$", Format::names().join("|"));
+            json!({ "type": "array", "items": { "type": "string", "pattern": pattern } })
         }
         // Editors hand a day over as text or as a date of their own.
         Kind::Day => json!({ "type": ["string", "object"], "format": "date" }),

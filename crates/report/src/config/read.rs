@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
             }
             Kind::Texts => self.each(key, value, |_, _, _| {}),
             Kind::Evidence => self.one_of(key, value, &words::LADDER.map(words::evidence)),
-            Kind::Rule => self.one_of(key, value, &words::RULES.map(words::rule)),
+            Kind::Rule => self.one_of(key, value, &Rule::ids()),
             Kind::UnitKinds => self.each(key, value, |reader, span, text| {
                 if !UNIT_KINDS.contains(&text) {
                     reader.unknown(span, "kind of unit", text, UNIT_KINDS.into_iter());

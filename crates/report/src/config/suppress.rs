@@ -2,6 +2,7 @@
 //! applies is said, so that neither file rots.
 
 use ravel_analysis::finding::{Finding, Report};
+use ravel_trace::naming;
 
 use super::{Config, Day, Suppression};
 use crate::Notes;
@@ -89,18 +90,12 @@ impl Suppression {
     pub fn covers(&self, finding: &Finding) -> bool {
         let classes = || {
             let of_steps = finding.steps.iter().map(|s| s.class.as_str());
-            of_steps.chain(
-                finding
-                    .variables
-                    .iter()
-                    .filter_map(|v| crate::words::class_of_variable(v)),
-            )
+            of_steps.chain(finding.variables.iter().filter_map(|v| naming::variable::class_of(v)))
         };
         let methods = || {
             let of_units = finding.units.iter().map(|u| u.method.clone());
             of_units.chain(finding.steps.iter().map(|s| format!("{}.{}", s.class, s.method)))
         };
-        let without_descriptor = |m: &str| m.split('(').next().unwrap_or(m).to_owned();
         self.id.as_ref().is_none_or(|id| *id == finding.id)
             && self.rule.is_none_or(|rule| rule == finding.rule)
             && self
@@ -112,7 +107,7 @@ impl Suppression {
                 .as_ref()
                 .is_none_or(|pattern| finding.variables.iter().any(|v| matches(pattern, v)))
             && self.method.as_ref().is_none_or(|pattern| {
-                methods().any(|m| matches(pattern, &m) || matches(pattern, &without_descriptor(&m)))
+                methods().any(|m| matches(pattern, &m) || matches(pattern, naming::without_descriptor(&m)))
             })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ravel_analysis::finding::{Finding, Step};
+use ravel_analysis::finding::{Finding, FindingStep};
 
 use super::style::{Look, Style};
 use crate::layout::{clean, cut, pad, width, wrap};
@@ -82,7 +82,7 @@ fn lanes(finding: &Finding, threads: &[&str], lane: usize, number: usize, style:
 }
 
 /// A step in its lane: what it does and, if it fits, where, on one line; the locks below.
-fn cell(step: &Step, lane: usize, is_decisive: bool, ellipsis: &str) -> Vec<(String, Option<Look>)> {
+fn cell(step: &FindingStep, lane: usize, is_decisive: bool, ellipsis: &str) -> Vec<(String, Option<Look>)> {
     let does = clean(&words::step_op(step));
     let place = clean(&words::place(step));
     let look = is_decisive.then_some(Look::Bad);
@@ -140,7 +140,7 @@ fn list(finding: &Finding, threads: &[&str], number: usize, style: &Style, colum
 }
 
 enum Shown<'f> {
-    Step(usize, &'f Step),
+    Step(usize, &'f FindingStep),
     LeftOut(usize),
 }
 

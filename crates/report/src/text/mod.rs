@@ -7,7 +7,9 @@ pub(crate) mod style;
 mod summary;
 
 use ravel_analysis::finding::{Finding, Report};
+use ravel_trace::naming::Frame;
 
+use crate::format::{Form, Renderer};
 use crate::layout::{clean, fit, width, wrap, wrap_hanging};
 use crate::{Options, words};
 use style::{Look, Style};
@@ -19,6 +21,14 @@ const MIN_COLUMNS: usize = 40;
 const MAX_COLUMNS: usize = 120;
 /// How many callers a call chain shows.
 const MAX_CALLERS: usize = 3;
+
+/// The format.
+pub const FORMAT: Renderer = Renderer {
+    name: "text",
+    endings: &["txt"],
+    form: Form::Told,
+    render,
+};
 
 /// The whole report.
 pub fn render(report: &Report, options: &Options<'_>) -> String {
@@ -115,7 +125,7 @@ fn callers(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         let mut frames: Vec<String> = stack
             .iter()
             .take(MAX_CALLERS)
-            .map(|f| fit(&clean(&words::frame(f)), columns - 8, style.glyphs.ellipsis))
+            .map(|f| fit(&clean(&Frame::parse(f).short()), columns - 8, style.glyphs.ellipsis))
             .collect();
         if stack.len() > MAX_CALLERS {
             frames.push(format!("{} more", stack.len() - MAX_CALLERS));
@@ -134,18 +144,13 @@ fn callers(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
 fn ways(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, step) in finding.steps.iter().enumerate() {
-        let own = format!(
-            "{}.{} ({})",
-            step.class,
-            step.method.split('(').next().unwrap_or_default(),
-            words::place(step)
-        );
-        let Some(at) = step.stack.iter().position(|f| *f == own) else {
+        let own = step.frame();
+        let Some(at) = step.stack.iter().position(|f| Frame::parse(f) == own) else {
             continue;
         };
         let chain = |frames: &mut dyn Iterator<Item = &String>| {
             let frames: Vec<String> = frames
-                .map(|f| fit(&clean(&words::frame(f)), columns - 8, style.glyphs.ellipsis))
+                .map(|f| fit(&clean(&Frame::parse(f).short()), columns - 8, style.glyphs.ellipsis))
                 .collect();
             frames.join(&format!(" {} ", style.glyphs.from))
         };

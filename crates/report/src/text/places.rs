@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use ravel_analysis::finding::{Finding, Step};
+use ravel_analysis::finding::{Finding, FindingStep};
+use ravel_trace::naming;
 
 use super::style::{Look, Style};
 use crate::layout::{clean, cut, expand_tabs, fit, width, wrap};
@@ -17,9 +18,9 @@ const CONTEXT: u32 = 1;
 const JOIN: u32 = 4;
 
 /// One place and the steps that happen there.
-struct Place<'f> {
-    step: &'f Step,
-    labels: Vec<(usize, &'f Step)>,
+struct MarkedPlace<'f> {
+    step: &'f FindingStep,
+    labels: Vec<(usize, &'f FindingStep)>,
 }
 
 /// The places as lines of text.
@@ -39,24 +40,28 @@ pub fn lines(finding: &Finding, sources: &SourceFinder, style: &Style, columns: 
 }
 
 /// Distinct places, grouped by file in order of first appearance; within a file by line.
-fn by_file(finding: &Finding) -> Vec<Vec<Place<'_>>> {
+fn by_file(finding: &Finding) -> Vec<Vec<MarkedPlace<'_>>> {
     let mut order: Vec<(&str, &str)> = Vec::new();
-    let mut files: BTreeMap<usize, BTreeMap<u32, Place<'_>>> = BTreeMap::new();
+    let mut files: BTreeMap<usize, BTreeMap<u32, MarkedPlace<'_>>> = BTreeMap::new();
     for (index, step) in finding.steps.iter().enumerate() {
         let file = if step.file.is_empty() {
             step.class.as_str()
         } else {
             step.file.as_str()
         };
-        let key = (words::package(&step.class), file);
+        let key = (naming::package(&step.class), file);
         let at = order.iter().position(|known| *known == key).unwrap_or_else(|| {
             order.push(key);
             order.len() - 1
         });
-        let place = files.entry(at).or_default().entry(step.line).or_insert_with(|| Place {
-            step,
-            labels: Vec::new(),
-        });
+        let place = files
+            .entry(at)
+            .or_default()
+            .entry(step.line)
+            .or_insert_with(|| MarkedPlace {
+                step,
+                labels: Vec::new(),
+            });
         place.labels.push((index + 1, step));
     }
     files
@@ -66,7 +71,7 @@ fn by_file(finding: &Finding) -> Vec<Vec<Place<'_>>> {
 }
 
 /// `1, 3: t1 reads items, no lock held`, one per distinct deed.
-fn labels(place: &Place<'_>) -> Vec<String> {
+fn labels(place: &MarkedPlace<'_>) -> Vec<String> {
     let mut deeds: Vec<(String, Vec<String>)> = Vec::new();
     for (number, step) in &place.labels {
         let deed = clean(&format!(
@@ -86,7 +91,7 @@ fn labels(place: &Place<'_>) -> Vec<String> {
         .collect()
 }
 
-fn bare(out: &mut Vec<String>, places: &[Place<'_>], style: &Style, columns: usize) {
+fn bare(out: &mut Vec<String>, places: &[MarkedPlace<'_>], style: &Style, columns: usize) {
     for place in places {
         let arrow = style.glyphs.arrow;
         let head = words::at(place.step);
@@ -110,7 +115,7 @@ fn bare(out: &mut Vec<String>, places: &[Place<'_>], style: &Style, columns: usi
     }
 }
 
-fn snippet(out: &mut Vec<String>, places: &[Place<'_>], source: &Rc<Source>, style: &Style, columns: usize) {
+fn snippet(out: &mut Vec<String>, places: &[MarkedPlace<'_>], source: &Rc<Source>, style: &Style, columns: usize) {
     let glyphs = style.glyphs;
     let last = places
         .iter()
@@ -229,7 +234,7 @@ fn mark_lines(
 }
 
 /// Indentation that all marked lines share beyond four columns is not worth the room.
-fn common_indent(places: &[Place<'_>], source: &Source) -> usize {
+fn common_indent(places: &[MarkedPlace<'_>], source: &Source) -> usize {
     places
         .iter()
         .flat_map(|p| p.step.line.saturating_sub(CONTEXT)..=p.step.line.saturating_add(CONTEXT))
@@ -266,8 +271,8 @@ fn crop(text: &str, indent: usize, focus: usize, room: usize, ellipsis: &str) ->
 }
 
 /// Column and length of what a step touches in its line: the variable's name if it is there, else the whole code.
-fn mark(text: &str, step: &Step) -> (usize, usize) {
-    if let Some(name) = words::variable_word(&step.variable)
+fn mark(text: &str, step: &FindingStep) -> (usize, usize) {
+    if let Some(name) = naming::variable::word(&step.variable)
         && let Some(at) = find_word(text, name)
     {
         return (width(&text[..at]), width(name));

@@ -1,29 +1,16 @@
-//! Ravel's enumerations and whole findings in the words that people read; `names` has the JVM's names, `steps` what threads do.
+//! Ravel's enumerations and whole findings in the words that people read; `steps` has what threads do, and names of code come from
+//! [`ravel_trace::naming`].
 //! Every format says the same thing the same way because all of them ask here.
 
-mod names;
+mod command;
 mod steps;
 
-use ravel_analysis::finding::{Evidence, Finding, Outcome, Rule, Step, UnitKind};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule, RuleFamily, UnitKind};
+use ravel_trace::naming;
 
-pub use names::*;
+pub use command::program;
+pub use ravel_analysis::numbers::{count, number};
 pub use steps::*;
-
-/// All rules, in the order in which pages and suites list them.
-pub const RULES: [Rule; 12] = [
-    Rule::DataRace,
-    Rule::Atomicity,
-    Rule::AtomicSet,
-    Rule::Unserializable,
-    Rule::LockDiscipline,
-    Rule::LockOrder,
-    Rule::LockPattern,
-    Rule::GuardedBy,
-    Rule::DoubleCheckedLocking,
-    Rule::ReassignedLock,
-    Rule::WaitOutsideLoop,
-    Rule::NakedNotify,
-];
 
 /// All steps of the evidence ladder, strongest first.
 pub const LADDER: [Evidence; 5] = [
@@ -57,7 +44,7 @@ pub fn parse_evidence(name: &str) -> Option<Evidence> {
 
 /// The rule with this id.
 pub fn parse_rule(name: &str) -> Option<Rule> {
-    RULES.into_iter().find(|&r| rule(r) == name)
+    Rule::parse(name)
 }
 
 /// What a step of the ladder says, and what it leaves open.
@@ -116,12 +103,12 @@ pub fn variables(finding: &Finding) -> String {
             .any(|o| o.strip_prefix(v.as_str()).is_some_and(|r| r.starts_with('.')))
     };
     let is_lock = |v: &String| {
-        let of = |s: &Step| lock_of(s).is_some_and(|l| l.split('@').next() == Some(v));
-        finding.rule == Rule::LockOrder || finding.steps.iter().any(of)
+        let of = |s: &FindingStep| lock_of(s).is_some_and(|l| naming::lock::unnumbered(l) == v);
+        finding.rule.family() == RuleFamily::LockOrder || finding.steps.iter().any(of)
     };
     let short = all.iter().filter(|v| !is_owner(v)).map(|v| match is_lock(v) {
-        true => lock_name(v),
-        false => short_variable(v),
+        true => naming::lock::short(v),
+        false => naming::variable::short(v),
     });
     listed(short.collect(), MOST_VARIABLES)
 }
@@ -161,7 +148,7 @@ pub fn units(finding: &Finding) -> Vec<String> {
         // The surest reason to call it one step is reason enough.
         let kind = SURENESS.into_iter().find(|kind| kinds.contains(kind));
         let kind = kind.map(|kind| format!(" ({})", unit_kind(kind))).unwrap_or_default();
-        format!("{}{within}{kind}", method(name))
+        format!("{}{within}{kind}", naming::signature(name))
     };
     known.into_iter().map(line).collect()
 }
@@ -186,47 +173,4 @@ pub fn outcome(outcome: &Outcome) -> String {
         text.push_str(&outcome.message);
     }
     text
-}
-
-/// A number with its thousands marked: `1,204,331`.
-pub fn number(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// `1 bug`, `2 bugs`, `2 classes`.
-pub fn count(n: u64, noun: &str) -> String {
-    let ending = match n {
-        1 => "",
-        _ if noun.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{} {noun}{ending}", number(n))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_are_marked() {
-        assert_eq!(number(0), "0");
-        assert_eq!(number(999), "999");
-        assert_eq!(number(1000), "1,000");
-        assert_eq!(number(1_204_331), "1,204,331");
-    }
-
-    #[test]
-    fn nouns_are_put_in_the_plural() {
-        assert_eq!(count(1, "class"), "1 class");
-        assert_eq!(count(2, "class"), "2 classes");
-        assert_eq!(count(0, "bug"), "0 bugs");
-    }
 }

@@ -1,21 +1,19 @@
 //! The steps of a finding in words: who does what, where, holding what, and which step decides.
 
-use ravel_analysis::finding::{Evidence, Finding, Rule, Step};
-use ravel_analysis::readable;
-
-use super::names::{lock_name, method, simple_variable};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, RuleFamily};
+use ravel_trace::naming::{self, lock};
 
 /// The method of a step, with its class: `Stock.count()`; empty for a trace that knows no methods.
-pub fn step_method(step: &Step) -> String {
+pub fn step_method(step: &FindingStep) -> String {
     match (step.class.is_empty(), step.method.is_empty()) {
-        (true, _) => method(&step.method),
-        (false, true) => readable::class(&step.class),
-        (false, false) => method(&format!("{}.{}", step.class, step.method)),
+        (true, _) => naming::signature(&step.method),
+        (false, true) => naming::class(&step.class),
+        (false, false) => naming::signature(&format!("{}.{}", step.class, step.method)),
     }
 }
 
 /// Where a step happens, as in ` at Stock.java:14 in Stock.count()`; empty if nothing is known.
-pub fn at(step: &Step) -> String {
+pub fn at(step: &FindingStep) -> String {
     let (place, method) = (place(step), step_method(step));
     match (place.is_empty(), method.is_empty()) {
         (true, true) => String::new(),
@@ -26,7 +24,7 @@ pub fn at(step: &Step) -> String {
 }
 
 /// What a step does, as in `reads items`.
-pub fn step_does(step: &Step) -> String {
+pub fn step_does(step: &FindingStep) -> String {
     let verb = match step.op.as_str() {
         "read" => "reads",
         "write" => "writes",
@@ -48,7 +46,7 @@ pub fn step_does(step: &Step) -> String {
 }
 
 /// A step as a short order, as in `read items`.
-pub fn step_op(step: &Step) -> String {
+pub fn step_op(step: &FindingStep) -> String {
     let order = match step.op.as_str() {
         "block" => "wait for",
         "wait" => "wait on",
@@ -58,7 +56,7 @@ pub fn step_op(step: &Step) -> String {
 }
 
 /// Who does a step: its thread, or nobody in particular for what was found without a run.
-pub fn who(step: &Step) -> &str {
+pub fn who(step: &FindingStep) -> &str {
     if step.thread.is_empty() {
         "a thread"
     } else {
@@ -66,12 +64,12 @@ pub fn who(step: &Step) -> &str {
     }
 }
 
-fn with_object(verb: &str, step: &Step) -> String {
-    if let Some(lock) = lock_of(step) {
-        return format!("{verb} {}", lock_name(lock));
+fn with_object(verb: &str, step: &FindingStep) -> String {
+    if let Some(own) = lock_of(step) {
+        return format!("{verb} {}", lock::short(own));
     }
     if !step.variable.is_empty() {
-        return format!("{verb} {}", simple_variable(&step.variable));
+        return format!("{verb} {}", naming::variable::simple(&step.variable));
     }
     match step.op.as_str() {
         "acquire" | "block" | "release" | "wait" => format!("{verb} a lock"),
@@ -81,7 +79,7 @@ fn with_object(verb: &str, step: &Step) -> String {
 }
 
 /// The lock that a lock operation is about: named as its variable, else the newest of those held after an acquire.
-pub fn lock_of(step: &Step) -> Option<&str> {
+pub fn lock_of(step: &FindingStep) -> Option<&str> {
     match step.op.as_str() {
         "acquire" | "block" | "release" if !step.variable.is_empty() => Some(&step.variable),
         "acquire" => step.locks.last().map(String::as_str),
@@ -91,7 +89,7 @@ pub fn lock_of(step: &Step) -> Option<&str> {
 
 /// The locks held beside the one that the step itself takes or gives up, as in `holding Stock, Log`; none if there are
 /// none.
-pub fn holding(step: &Step) -> Option<String> {
+pub fn holding(step: &FindingStep) -> Option<String> {
     let mut names: Vec<&str> = step.locks.iter().map(String::as_str).collect();
     // One lock, not all of that name: two objects of one class are two locks. A blocked step does not hold its lock.
     if step.op != "block"
@@ -100,12 +98,12 @@ pub fn holding(step: &Step) -> Option<String> {
     {
         names.remove(at);
     }
-    let names: Vec<String> = names.into_iter().map(lock_name).collect();
+    let names: Vec<String> = names.into_iter().map(lock::short).collect();
     (!names.is_empty()).then(|| format!("holding {}", names.join(", ")))
 }
 
 /// The locks of a step, as in `, holding Stock, Log`; an access says so when there are none.
-pub fn locks_held(step: &Step) -> String {
+pub fn locks_held(step: &FindingStep) -> String {
     match holding(step) {
         Some(holding) => format!(", {holding}"),
         None if is_access(step) => ", no lock held".to_owned(),
@@ -114,27 +112,18 @@ pub fn locks_held(step: &Step) -> String {
 }
 
 /// Whether the step reads or writes a location.
-pub fn is_access(step: &Step) -> bool {
+pub fn is_access(step: &FindingStep) -> bool {
     matches!(step.op.as_str(), "read" | "write" | "update")
 }
 
 /// A step as a sentence: `t1 reads items at Stock.java:14 in Stock.count(), no lock held`.
-pub fn step_told(step: &Step) -> String {
+pub fn step_told(step: &FindingStep) -> String {
     format!("{} {}{}{}", who(step), step_does(step), at(step), locks_held(step))
 }
 
 /// `Stock.java:14`, `Stock.java`, or the class if the file is not known; empty if nothing is.
-pub fn place(step: &Step) -> String {
-    let name = if step.file.is_empty() {
-        readable::class(&step.class)
-    } else {
-        step.file.clone()
-    };
-    match (name.is_empty(), step.line) {
-        (_, 0) => name,
-        (true, line) => format!("line {line}"),
-        (false, line) => format!("{name}:{line}"),
-    }
+pub fn place(step: &FindingStep) -> String {
+    step.frame().place_or_class()
 }
 
 /// The threads of the interleaving, in order of first appearance.
@@ -156,26 +145,32 @@ pub fn decisive(finding: &Finding) -> Option<usize> {
     if steps.iter().all(|s| s.thread == first.thread) {
         return None;
     }
-    match finding.rule {
-        Rule::LockOrder => steps.iter().rposition(|s| matches!(s.op.as_str(), "acquire" | "block")),
-        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable => {
+    match finding.rule.family() {
+        RuleFamily::LockOrder => steps.iter().rposition(|s| matches!(s.op.as_str(), "acquire" | "block")),
+        RuleFamily::Atomicity | RuleFamily::AtomicSet | RuleFamily::Serializability => {
             let opener = steps.iter().find(|s| is_access(s)).unwrap_or(first);
             let resumes = steps.iter().rposition(|s| s.thread == opener.thread && is_access(s))?;
             steps[..resumes]
                 .iter()
                 .rposition(|s| s.thread != opener.thread && is_access(s))
         }
-        _ => steps.iter().rposition(is_access),
+        RuleFamily::Race | RuleFamily::Discipline | RuleFamily::Code => steps.iter().rposition(is_access),
     }
 }
 
 /// What the interleaving of a finding shows.
 pub fn order_heading(finding: &Finding) -> &'static str {
-    match (finding.evidence, finding.rule) {
-        (Evidence::Suspected, _) => "the accesses",
-        (_, Rule::DataRace) => "two accesses that nothing keeps apart",
-        (_, Rule::LockOrder) => "the order that locks up",
-        _ => "the order that breaks it",
+    if finding.evidence == Evidence::Suspected {
+        return "the accesses";
+    }
+    match finding.rule.family() {
+        RuleFamily::Race => "two accesses that nothing keeps apart",
+        RuleFamily::LockOrder => "the order that locks up",
+        RuleFamily::Discipline
+        | RuleFamily::Atomicity
+        | RuleFamily::AtomicSet
+        | RuleFamily::Serializability
+        | RuleFamily::Code => "the order that breaks it",
     }
 }
 
@@ -188,13 +183,13 @@ pub fn told(finding: &Finding) -> Finding {
             *step = seen;
         }
     }
-    if told.rule != Rule::LockOrder {
+    if told.rule.family() != RuleFamily::LockOrder {
         return told;
     }
-    let is_acquire = |s: &Step| s.op == "acquire";
+    let is_acquire = |s: &FindingStep| s.op == "acquire";
     for at in 0..told.steps.len() {
         let thread = told.steps[at].thread.clone();
-        let others = |range: &[Step]| range.iter().any(|s| is_acquire(s) && s.thread == thread);
+        let others = |range: &[FindingStep]| range.iter().any(|s| is_acquire(s) && s.thread == thread);
         let blocks = is_acquire(&told.steps[at]) && others(&told.steps[..at]) && !others(&told.steps[at + 1..]);
         if blocks {
             let step = &mut told.steps[at];
@@ -210,7 +205,7 @@ pub fn told(finding: &Finding) -> Finding {
 
 /// Two threads that wait for each other over locks of one class: each waits for the one that the other holds, so they can
 /// be told apart, `Account@1` and `Account@2`, where their names alone are the same.
-fn tell_locks_apart(steps: &mut [Step]) {
+fn tell_locks_apart(steps: &mut [FindingStep]) {
     let [first, second, third, fourth] = steps else { return };
     let one_name = [&*second, &*third, &*fourth]
         .iter()
@@ -222,15 +217,15 @@ fn tell_locks_apart(steps: &mut [Step]) {
     }
     let name = first.variable.clone();
     for (step, held, own) in [(first, 1, 1), (second, 2, 2), (third, 1, 2), (fourth, 2, 1)] {
-        if let Some(lock) = step.locks.iter_mut().rfind(|l| **l == name) {
-            *lock = format!("{name}@{held}");
+        if let Some(known) = step.locks.iter_mut().rfind(|l| **l == name) {
+            *known = lock::numbered(&name, held);
         }
-        step.variable = format!("{name}@{own}");
+        step.variable = lock::numbered(&name, own);
     }
 }
 
 /// The step where a reader should look first: the decisive one, else the first that has a line, else the first.
-pub fn main_place(finding: &Finding) -> Option<&Step> {
+pub fn main_place(finding: &Finding) -> Option<&FindingStep> {
     decisive(finding)
         .and_then(|at| finding.steps.get(at))
         .filter(|s| !s.file.is_empty())
@@ -247,7 +242,7 @@ mod tests {
         let text = r#"{"thread": "t", "op": "write", "variable": "java.util.HashMap$Node.value", "class": "java.util.HashMap",
             "method": "putVal()V", "file": "HashMap.java", "line": 654, "locks": [],
             "stack": ["shop.Stock.remove (Stock.java:22)", "shop.Shop.sell (Shop.java:16)"]}"#;
-        let step: Step = serde_json::from_str(text).expect("a step");
+        let step: FindingStep = serde_json::from_str(text).expect("a step");
         let seen = ravel_analysis::describe::seen_by_caller(&step).expect("a caller");
         assert_eq!(
             step_told(&seen),

@@ -17,6 +17,8 @@ pub(super) enum Meaning {
     ReadWrite,
     /// `Object.wait` or `Condition.await` without a time limit.
     Wait,
+    /// The same with a time limit.
+    TimedWait,
     /// `Object.notify`, `Object.notifyAll`
     Notify,
     /// A call to a method that the code does not name.
@@ -35,6 +37,7 @@ pub(super) const LOCKS: [&[u8]; 4] = [
 pub(super) fn meaning(method: &MemberRef<'_>, is_lock: &dyn Fn() -> bool) -> Meaning {
     match (method.name, method.descriptor) {
         (b"wait", b"()V") => Meaning::Wait,
+        (b"wait", b"(J)V" | b"(JI)V") => Meaning::TimedWait,
         (b"notify" | b"notifyAll", b"()V") => Meaning::Notify,
         (b"lock" | b"lockInterruptibly", b"()V") if is_lock() => Meaning::Lock,
         (b"unlock", b"()V") if is_lock() => Meaning::Unlock,
@@ -43,6 +46,9 @@ pub(super) fn meaning(method: &MemberRef<'_>, is_lock: &dyn Fn() -> bool) -> Mea
             Meaning::ReadWrite
         }
         (b"await" | b"awaitUninterruptibly", b"()V") if method.class.ends_with(b"/locks/Condition") => Meaning::Wait,
+        (b"await" | b"awaitNanos" | b"awaitUntil", _) if method.class.ends_with(b"/locks/Condition") => {
+            Meaning::TimedWait
+        }
         (b"invoke", _) if method.class == b"java/lang/reflect/Method" => Meaning::Reflective,
         (b"newInstance", _)
             if method.class == b"java/lang/reflect/Constructor" || method.class == b"java/lang/Class" =>

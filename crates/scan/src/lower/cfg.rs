@@ -4,10 +4,12 @@ use ravel_classfile::{Code, Instruction, op};
 
 /// A basic block of instructions.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct RawBlock {
+pub struct RawBlock {
     /// Its instructions, by number.
     pub range: std::ops::Range<usize>,
+    /// Where it may go on, exceptions aside.
     pub successors: Vec<u16>,
+    /// The handlers of exceptions in it, innermost first.
     pub handlers: Vec<u16>,
     /// Whether every exception is handled.
     pub caught: bool,
@@ -17,7 +19,8 @@ const NO_BLOCK: u16 = u16::MAX;
 
 /// The graph.
 #[derive(Debug, Default)]
-pub(crate) struct Cfg {
+pub struct Cfg {
+    /// The blocks, in the order of the code.
     pub blocks: Vec<RawBlock>,
     /// Reachable blocks, each before its successors but for loops.
     pub order: Vec<u16>,
@@ -78,7 +81,9 @@ impl Cfg {
             let range = self.blocks[block].range.clone();
             let (first, last) = (instructions.get(range.start)?, instructions.get(range.end - 1)?);
             let mut successors = Vec::new();
-            let falls = last.falls_through().then(|| last.next_pc());
+            // What follows a `jsr` is reached from the `ret` of its subroutine.
+            let calls = matches!(last.opcode, op::JSR | op::JSR_W);
+            let falls = (last.falls_through() && !calls).then(|| last.next_pc());
             for target in falls.into_iter().chain(last.jump_targets()) {
                 let target = self.block(target)?;
                 if !successors.contains(&target) {
@@ -100,6 +105,45 @@ impl Cfg {
             }
             self.blocks[block].successors = successors;
             self.blocks[block].handlers = handlers;
+        }
+        self.return_from_subroutines(instructions)
+    }
+
+    /// A `ret` goes back to behind every `jsr` that leads to it. Old compilers made `finally` a subroutine: without these edges
+    /// a lock that it gives up would look held behind it.
+    fn return_from_subroutines(&mut self, instructions: &[Instruction<'_>]) -> Option<()> {
+        let last = |block: &RawBlock| instructions.get(block.range.end.checked_sub(1)?);
+        let is_call = |opcode| matches!(opcode, op::JSR | op::JSR_W);
+        let mut edges = Vec::new();
+        for block in &self.blocks {
+            let Some(call) = last(block).filter(|last| is_call(last.opcode)) else {
+                continue;
+            };
+            let Some(back) = self.block(call.next_pc()) else {
+                continue;
+            };
+            let mut seen = vec![false; self.blocks.len()];
+            let mut pending = block.successors.clone();
+            while let Some(at) = pending.pop() {
+                if std::mem::replace(&mut seen[usize::from(at)], true) {
+                    continue;
+                }
+                let inside = &self.blocks[usize::from(at)];
+                match last(inside).map(|last| last.opcode) {
+                    Some(op::RET) => edges.push((at, back)),
+                    // A subroutine within the subroutine comes back behind its call.
+                    Some(opcode) if is_call(opcode) => {
+                        pending.extend(last(inside).and_then(|call| self.block(call.next_pc())));
+                    }
+                    _ => pending.extend(inside.successors.iter().copied()),
+                }
+            }
+        }
+        for (from, to) in edges {
+            let successors = &mut self.blocks[usize::from(from)].successors;
+            if !successors.contains(&to) {
+                successors.push(to);
+            }
         }
         Some(())
     }
@@ -144,12 +188,13 @@ impl Cfg {
         order
     }
 
-    /// Whether a block lies on a loop, exceptions aside.
+    /// Whether a block lies on a loop; a loop may lead through what handles an exception.
     pub fn in_loop(&self, block: u16) -> bool {
         let mut seen = vec![false; self.blocks.len()];
         let mut pending = vec![block];
         while let Some(at) = pending.pop() {
-            for next in &self.blocks[usize::from(at)].successors {
+            let raw = &self.blocks[usize::from(at)];
+            for next in raw.successors.iter().chain(&raw.handlers) {
                 if *next == block {
                     return true;
                 }
@@ -168,5 +213,27 @@ pub(super) fn stored_local(instruction: &Instruction<'_>) -> Option<u16> {
         ravel_classfile::Operand::Local(slot) if matches!(instruction.opcode, op::ISTORE..=op::ASTORE_3) => Some(slot),
         ravel_classfile::Operand::Increment(slot, _) => Some(slot),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subroutine_returns_behind_its_call() {
+        // 0: jsr 6, 3: return, 4: nop, 5: return, 6: astore_0, 7: ret 0
+        let bytes = vec![op::JSR, 0, 6, op::RETURN, op::NOP, op::RETURN, op::ASTORE_0, op::RET, 0];
+        let code = Code::new(1, 1, bytes);
+        let instructions: Vec<Instruction<'_>> = code.instructions().collect::<Result<_, _>>().expect("decoded");
+        let cfg = Cfg::of(&code, &instructions).expect("a graph");
+        let block = |pc| usize::from(cfg.block(pc).expect("a block"));
+        let next = |pc| cfg.blocks[block(pc)].successors.clone();
+        assert_eq!(
+            next(0),
+            [block(6) as u16],
+            "what follows is reached from the subroutine"
+        );
+        assert_eq!(next(6), [block(3) as u16]);
     }
 }

@@ -1,12 +1,12 @@
 //! One class: its names, and its methods one after another.
 
-use ravel_classfile::{Annotation, ClassError, ClassFile, Constant, Member, access};
+use ravel_classfile::{Annotation, ClassError, ClassFile, Constant, Member, access, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::method::{self, Context};
 use crate::body::{Block, Body, CallRef, Stmt};
 use crate::expr::{ExprId, Node, UNKNOWN};
-use crate::program::{ClassNotes, Field, LocalFact};
+use crate::program::{ClassNotes, Field, LocalFact, Touch};
 use crate::symbols::{PairId, Sym, Symbols, parameters};
 
 /// The names of a class as numbers.
@@ -260,7 +260,6 @@ impl Lambda {
 pub(super) struct LoweredClass {
     pub methods: Vec<LoweredMethod>,
     pub instantiates: Vec<Sym>,
-    pub assigns: Vec<PairId>,
     pub source: Option<Box<str>>,
     pub reflective: usize,
     pub failed: usize,
@@ -275,6 +274,9 @@ pub(super) struct LoweredMethod {
     pub guard: Option<Box<str>>,
     pub body: Option<Box<Body>>,
     pub local: Box<[LocalFact]>,
+    pub assigns: Box<[PairId]>,
+    pub touches: Box<[Touch]>,
+    pub stores_elements: bool,
 }
 
 pub(super) fn lower(
@@ -303,6 +305,7 @@ pub(super) fn lower(
         locks,
         halves: &FxHashMap::default(),
         members: &members,
+        uses_locks: uses_locks(class),
     };
     let halves = halves(class, names, context, symbols);
     context.halves = &halves;
@@ -314,6 +317,9 @@ pub(super) fn lower(
             guard: guard(class, &method.attributes),
             body: None,
             local: Box::default(),
+            assigns: Box::default(),
+            touches: Box::default(),
+            stores_elements: false,
         };
         let context = of_method(context, class, method, *selector, symbols);
         if let Ok(Some(code)) = class.code(method) {
@@ -323,7 +329,9 @@ pub(super) fn lower(
                     lowered.body = Some(Box::new(done.body));
                     lowered.local = done.local.into();
                     out.instantiates.extend(done.instantiates);
-                    out.assigns.extend(done.assigns);
+                    lowered.assigns = done.assigns.into();
+                    lowered.touches = done.touches.into();
+                    lowered.stores_elements = done.stores_elements;
                     out.reflective += done.reflective;
                 }
                 None => out.failed += 1,
@@ -338,9 +346,23 @@ pub(super) fn lower(
     out.lines = lines.len();
     out.instantiates.sort_unstable();
     out.instantiates.dedup();
-    out.assigns.sort_unstable();
-    out.assigns.dedup();
     out
+}
+
+/// Whether any method of a class may lock: it is synchronized, or its code has the byte of `monitorenter` or calls `lock`.
+fn uses_locks(class: &ClassFile) -> bool {
+    let calls = class.pool.indices().any(|index| {
+        let name = class.pool.member_ref(index).map(|member| member.name);
+        matches!(name, Ok(b"lock" | b"lockInterruptibly" | b"tryLock"))
+    });
+    calls
+        || class.methods.iter().any(|method| {
+            method.access & access::SYNCHRONIZED != 0
+                || method
+                    .attributes
+                    .iter()
+                    .any(|part| part.info.contains(&op::MONITORENTER))
+        })
 }
 
 fn of_method<'a>(
@@ -376,7 +398,9 @@ fn halves(class: &ClassFile, names: &Names, context: Context<'_>, symbols: &Symb
         if let Ok(Some(code)) = class.code(method)
             && let Some(done) = method::lower(&context, &code)
         {
-            assigned.extend(done.assigns);
+            if !matches!(context.name, b"<init>" | b"<clinit>") {
+                assigned.extend(done.assigns);
+            }
             halves.extend(done.halves.into_iter().filter(|(half, _)| candidates.contains(half)));
         }
     }

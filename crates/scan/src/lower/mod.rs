@@ -1,7 +1,7 @@
 //! From class files to the program: names are interned class by class in order, then all methods are lowered in parallel.
 
 mod calls;
-pub(crate) mod cfg;
+pub mod cfg;
 mod class;
 mod held;
 mod method;
@@ -24,19 +24,22 @@ pub(crate) struct Input {
     pub wanted: bool,
 }
 
+/// A class with its names and, if findings in it are wanted, its bytes.
+type ReadClass = (ClassFile, Names, Option<Box<[u8]>>);
+
 /// Makes a program of class files. A class that cannot be read is counted and left out; of two with one name the first counts.
 pub(crate) fn program(inputs: Vec<Input>) -> Program {
-    let parsed: Vec<(String, bool, Result<ClassFile, String>)> = inputs
+    let parsed: Vec<(Input, Result<ClassFile, String>)> = inputs
         .into_par_iter()
         .map(|input| {
             let class = ClassFile::parse(&input.bytes).map_err(|error| error.to_string());
-            (input.origin, input.wanted, class)
+            (input, class)
         })
         .collect();
     let mut program = Program::default();
-    let mut named: Vec<(ClassFile, Names, bool)> = Vec::with_capacity(parsed.len());
+    let mut named: Vec<ReadClass> = Vec::with_capacity(parsed.len());
     let mut seen = FxHashSet::default();
-    for (origin, wanted, class) in parsed {
+    for (input, class) in parsed {
         let class = class.and_then(|class| {
             let names = Names::intern(&class, &mut program.symbols).map_err(|error| error.to_string())?;
             Ok((class, names))
@@ -45,10 +48,12 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
             // Descriptions of modules have no code.
             Ok((class, _)) if class.is(ravel_classfile::access::MODULE) => {}
             Ok((_, names)) if !seen.insert(names.name) => program.counts.duplicates += 1,
-            Ok((class, names)) => named.push((class, names, wanted)),
+            Ok((class, names)) => {
+                named.push((class, names, input.wanted.then(|| input.bytes.into())));
+            }
             Err(error) => {
                 program.counts.failed += 1;
-                program.problems.push(format!("{origin}: {error}"));
+                program.problems.push(format!("{}: {error}", input.origin));
             }
         }
     }
@@ -58,15 +63,15 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
     let guarded: FxHashSet<Sym> = guarded.map(|field| program.symbols.members(field.pair).1).collect();
     let locks = lock_classes(&named, &program.symbols);
     let symbols = &program.symbols;
-    let lowered: Vec<(Names, u16, bool, LoweredClass)> = named
+    let lowered: Vec<_> = named
         .into_par_iter()
-        .map(|(file, names, wanted)| {
+        .map(|(file, names, bytes)| {
             let lowered = class::lower(&file, &names, &guarded, &locks, symbols);
-            (names, file.access, wanted, lowered)
+            (names, file.access, bytes, lowered)
         })
         .collect();
-    for (names, access, wanted, lowered) in lowered {
-        add(&mut program, names, access, wanted, lowered);
+    for (names, access, bytes, lowered) in lowered {
+        add(&mut program, names, access, bytes, lowered);
     }
     count(&mut program);
     program
@@ -74,7 +79,7 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
 
 /// Code may name an inherited field by any subclass; from here on the class that declares it names it, or one lock would
 /// have several names.
-fn name_fields_by_their_owners(named: &mut [(ClassFile, Names, bool)], symbols: &Symbols) {
+fn name_fields_by_their_owners(named: &mut [ReadClass], symbols: &Symbols) {
     let declared: FxHashSet<PairId> = named
         .iter()
         .flat_map(|(_, names, _)| names.fields.iter().map(|field| field.pair))
@@ -113,7 +118,7 @@ fn name_fields_by_their_owners(named: &mut [(ClassFile, Names, bool)], symbols: 
 }
 
 /// The locks of the library and all classes of the program below them.
-fn lock_classes(named: &[(ClassFile, Names, bool)], symbols: &Symbols) -> FxHashSet<Sym> {
+fn lock_classes(named: &[ReadClass], symbols: &Symbols) -> FxHashSet<Sym> {
     let known = calls::LOCKS.iter().filter_map(|name| symbols.find(name));
     let mut locks: FxHashSet<Sym> = known.collect();
     loop {
@@ -130,7 +135,8 @@ fn lock_classes(named: &[(ClassFile, Names, bool)], symbols: &Symbols) -> FxHash
     }
 }
 
-fn add(program: &mut Program, names: Names, access: u16, wanted: bool, lowered: LoweredClass) {
+fn add(program: &mut Program, names: Names, access: u16, bytes: Option<Box<[u8]>>, lowered: LoweredClass) {
+    let wanted = bytes.is_some();
     let counts = &mut program.counts;
     counts.classes += 1;
     counts.wanted += usize::from(wanted);
@@ -153,6 +159,9 @@ fn add(program: &mut Program, names: Names, access: u16, wanted: bool, lowered: 
             guard: method.guard,
             body: method.body,
             local: method.local,
+            assigns: method.assigns,
+            stores_elements: method.stores_elements,
+            touches: method.touches,
         });
     }
     program.by_name.insert(names.name, id);
@@ -167,7 +176,7 @@ fn add(program: &mut Program, names: Names, access: u16, wanted: bool, lowered: 
         wanted,
         notes: names.notes,
         instantiates: lowered.instantiates.into(),
-        assigns: lowered.assigns.into(),
+        bytes,
     });
     for (number, lambda) in names.lambdas.iter().enumerate() {
         add_lambda(program, names.name, number, lambda);
@@ -190,6 +199,9 @@ fn add_lambda(program: &mut Program, maker: Sym, number: usize, lambda: &Lambda)
         guard: None,
         body: Some(Box::new(body)),
         local: Box::default(),
+        assigns: Box::default(),
+        stores_elements: false,
+        touches: Box::default(),
     });
     program.by_name.insert(name, id);
     program.classes.push(Class {
@@ -203,7 +215,7 @@ fn add_lambda(program: &mut Program, maker: Sym, number: usize, lambda: &Lambda)
         wanted: false,
         notes: ClassNotes::default(),
         instantiates: [name].into(),
-        assigns: Box::default(),
+        bytes: None,
     });
 }
 
@@ -224,6 +236,6 @@ fn count(program: &mut Program) {
 }
 
 /// Position and source line of a method's code, in the order of positions.
-pub(crate) fn source_lines(pool: &ravel_classfile::ConstantPool, code: &ravel_classfile::Code) -> Box<[(u16, u16)]> {
+pub fn source_lines(pool: &ravel_classfile::ConstantPool, code: &ravel_classfile::Code) -> Box<[(u16, u16)]> {
     variables::lines(pool, code)
 }

@@ -3,13 +3,15 @@
 use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use crate::program::{LocalKind, Program};
+use super::Facts;
+use crate::program::LocalKind;
 use crate::report::{Alike, Draft, step};
 
 /// All occurrences in wanted classes.
-pub fn check(program: &Program) -> Vec<Draft> {
+pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
+    let program = facts.program;
     let mut drafts = Vec::new();
-    for (method, fact) in super::wait_loop::local_facts(program, LocalKind::DoubleChecked) {
+    for (method, fact) in super::local_facts(program, LocalKind::DoubleChecked) {
         let Some(field) = fact.field.and_then(|field| program.field(field)) else {
             continue;
         };

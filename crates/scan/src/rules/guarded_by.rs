@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
+use super::Facts;
 use crate::body::{Body, Stmt};
 use crate::callgraph::{CallGraph, CallSite};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
@@ -15,7 +16,7 @@ use crate::summary::{copy_from, translate};
 use crate::symbols::{PairId, Sym};
 
 /// Private methods are followed to their callers through this many calls.
-const CALLERS: u32 = 3;
+pub(super) const CALLERS: u32 = 3;
 
 /// A use of a field without its lock.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -30,7 +31,8 @@ struct Use {
 const LISTED: usize = 8;
 
 /// One finding per field, with all its uses in wanted classes: they are one bug, as a recorded run would see it.
-pub fn check(program: &Program, graph: &CallGraph<'_>) -> Vec<Draft> {
+pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
+    let Facts { program, graph, .. } = *facts;
     let mut uses: BTreeMap<PairId, BTreeSet<Use>> = BTreeMap::new();
     for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
         let Some(body) = program.body(method) else { continue };
@@ -117,7 +119,7 @@ fn missing_lock(
     let translatable = copy_from(exprs.nodes(), wanted, &mut global);
     if is_held(&mut exprs, body, open, wanted)
         || promised(program, method, wanted, &mut exprs)
-        || callers_hold(program, graph, method, translatable, &global, CALLERS)
+        || callers_hold(program, graph, method, translatable, &global, CALLERS, &is_not_private)
     {
         return None;
     }
@@ -156,16 +158,24 @@ fn promised(program: &Program, method: MethodId, wanted: ExprId, exprs: &mut Exp
     resolve(program, class, guard, base, UNKNOWN, exprs) == Some(wanted)
 }
 
-/// Whether the method is private and every caller holds the lock.
-fn callers_hold(
+/// Annotated classes promise their guards to everyone in the package, so only private methods are excused by their callers.
+fn is_not_private(flags: u16) -> bool {
+    flags & access::PRIVATE == 0
+}
+
+/// Whether every caller of a method holds the lock. `open` says of access flags whether
+/// a method may have callers that were not read.
+pub(super) fn callers_hold(
     program: &Program,
     graph: &CallGraph<'_>,
     method: MethodId,
     wanted: ExprId,
     exprs: &Exprs,
     depth: u32,
+    open: &dyn Fn(u16) -> bool,
 ) -> bool {
-    if wanted == UNKNOWN || depth == 0 || program.method(method).access & access::PRIVATE == 0 {
+    let flags = program.method(method).access;
+    if wanted == UNKNOWN || depth == 0 || open(flags) {
         return false;
     }
     let targets = graph.answered_by(method);
@@ -177,7 +187,7 @@ fn callers_hold(
             lock != UNKNOWN
                 && (holds_at(program, *site, lock, &mut exprs) || {
                     let name = program.symbols.member_name(program.method(site.method).selector);
-                    name == "<init>" || callers_hold(program, graph, site.method, lock, &exprs, depth - 1)
+                    name == "<init>" || callers_hold(program, graph, site.method, lock, &exprs, depth - 1, open)
                 })
         })
 }

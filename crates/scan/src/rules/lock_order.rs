@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ravel_analysis::finding::Rule;
-use ravel_analysis::readable;
 use ravel_classfile::access;
+use ravel_trace::naming;
 
+use super::Facts;
+use crate::alias;
 use crate::body::Stmt;
 use crate::callgraph::CallGraph;
 use crate::cycles;
@@ -13,8 +15,9 @@ use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
 use crate::filter::{Filter, class_of};
 use crate::program::{MethodId, Program};
 use crate::report::{Draft, step};
+use crate::rules::guarded_by::{CALLERS, callers_hold};
 use crate::solve::LocksHeld;
-use crate::summary::{Way, actual};
+use crate::summary::{Way, actual, copy_from};
 use crate::symbols::{PairId, Sym};
 
 /// A lock as code in different methods can name it.
@@ -38,7 +41,7 @@ impl Named {
     /// As a message names it, without packages.
     fn told(self, program: &Program) -> String {
         let symbols = &program.symbols;
-        let class = |class: Sym| readable::class(&symbols.class_text(class));
+        let class = |class: Sym| naming::class(&symbols.class_text(class));
         match self {
             Named::Field(pair) => program.field_name(pair),
             Named::Class(of) => format!("{}.class", class(of)),
@@ -108,7 +111,14 @@ fn named_at_source(
 }
 
 /// All shortest circles, one finding each, and methods that lock two objects of one class in whichever order they come.
-pub fn check(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Filter) -> Vec<Draft> {
+pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
+    let Facts {
+        program,
+        graph,
+        held,
+        filter,
+        ..
+    } = *facts;
     let edges: BTreeMap<(Named, Named), Vec<Edge>> = edges(program, graph, held, filter)
         .into_iter()
         .map(|(ends, known)| (ends, known.into_iter().collect()))
@@ -203,10 +213,27 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
         let Some(body) = program.body(method).filter(|body| !body.sites.is_empty()) else {
             continue;
         };
+        let selector = program.symbols.bytes(program.method(method).selector);
+        let (constructs, initialises) = (selector.starts_with(b"<init>"), selector.starts_with(b"<clinit>"));
         let mut exprs = body.table();
         let mut add = |open: &[u16], stmt: u32, lock: ExprId, exprs: &Exprs, to: Named, calls, inner, certain| {
-            // Taken again, not taken.
-            if open.iter().any(|site| body.lock(*site) == lock && lock != UNKNOWN) {
+            // Taken again, not taken: under the same name, or through a back pointer.
+            let same = alias::back_to(program, exprs, lock).unwrap_or(lock);
+            if open.iter().any(|site| body.lock(*site) == same && same != UNKNOWN) {
+                return;
+            }
+            // No other thread can hold the lock of an object that it has not seen, or wait in a class's initialiser.
+            let fresh = |lock: ExprId| {
+                body.is_unpublished(exprs, lock, stmt) || constructs && exprs.any(lock, &mut |node| node == Node::This)
+            };
+            if fresh(lock) || initialises {
+                return;
+            }
+            // If all callers hold the lock already, it is not taken here.
+            let mut shared = Exprs::default();
+            let outside = copy_from(exprs.nodes(), lock, &mut shared);
+            let is_open = |flags: u16| flags & (access::PUBLIC | access::PROTECTED) != 0;
+            if outside != UNKNOWN && callers_hold(program, graph, method, outside, &shared, CALLERS, &is_open) {
                 return;
             }
             let locks: Vec<Option<Named>> = open
@@ -215,7 +242,9 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
                 .collect();
             let is_plain = |lock: ExprId| matches!(exprs.node(lock), Node::This | Node::Param(_));
             for (place, from) in locks.iter().enumerate() {
-                let Some(from) = from else { continue };
+                let Some(from) = from.as_ref().filter(|_| !fresh(body.lock(open[place]))) else {
+                    continue;
+                };
                 // Two objects of one class are two locks only if the method is given both: a parent and its child have an
                 // order.
                 if *from == to && !(is_plain(lock) && is_plain(body.lock(open[place]))) {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use ravel_analysis::finding::Rule;
-use ravel_analysis::readable;
 use ravel_classfile::access;
+use ravel_trace::naming;
 
+use super::Facts;
+use crate::alias::{self, MadeLocks};
 use crate::body::{Body, Stmt};
 use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Node};
@@ -13,11 +15,12 @@ use crate::filter::{Filter, class_of};
 use crate::program::{MethodId, Program};
 use crate::report::{Alike, Draft, expr_text, step};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
+use crate::stale::{Dependence, Stale};
 use crate::summary::Way;
 
-/// Warnings with an acquisition behind more calls than this are held back: whoever wrote the method hardly thought of it.
-/// The limit was chosen by reading warnings on real programs; see `docs/scan-results.md`.
-const NEAR: usize = 1;
+/// Warnings with more calls than this between the context and an acquisition are held back: the author of the method hardly
+/// thought of it. The limit was chosen by reading warnings on real programs; see `docs/scan-results.md`.
+const NEAR: usize = 3;
 
 /// Warnings whose context is more calls away than this are held back.
 const NEAR_CONTEXT: usize = 2;
@@ -25,17 +28,20 @@ const NEAR_CONTEXT: usize = 2;
 /// One warning per method and pair of locks acquired in turn there, over all contexts and all places of the second
 /// acquisition. The paper's tool combines the warnings about one lock in the same way; all have one fix.
 ///
-/// Held back is what rests on a call that several methods may answer (most often another one answers), on an acquisition or a
-/// context that is many calls away ([`NEAR`], [`NEAR_CONTEXT`]), on an exception between the acquisitions (most often nothing is left to be atomic), or on a
-/// loop that comes to the same acquisition again (most often each round is complete in itself).
-pub fn check(
-    program: &Program,
-    graph: &CallGraph<'_>,
-    held: &LocksHeld,
-    filter: &Filter,
-    found: &[MethodFacts],
-    instances: &[Instance],
-) -> Vec<Draft> {
+/// Shown is a second acquisition that rests on a value read under the first ([`Dependence`]). Held back are the others, and
+/// those with an acquisition or a context that is many calls away ([`NEAR`], [`NEAR_CONTEXT`]) or with an exception between the
+/// acquisitions (most often nothing is left to be atomic).
+pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
+    let Facts {
+        program,
+        graph,
+        held,
+        filter,
+        found,
+        instances,
+    } = *facts;
+    let stale = Stale::new(program, held);
+    let made = MadeLocks::of(program);
     let mut groups: BTreeMap<(u32, ExprId, ExprId), Vec<Ranked<'_>>> = BTreeMap::new();
     for instance in instances {
         let facts = &found[instance.facts as usize];
@@ -47,11 +53,13 @@ pub fn check(
             || is_private(body, facts, instance)
             || is_under_construction(program, facts, instance)
             || is_guarded(program, facts, instance)
+            || is_context(program, facts, instance)
+            || is_made_lock(program, &made, facts, instance)
         {
             continue;
         }
         let locks = (instance.facts, instance.twice.first, instance.twice.second);
-        let ranked = Ranked::new(program, graph, held, found, instance);
+        let ranked = Ranked::new(program, graph, held, &stale, found, instance);
         groups.entry(locks).or_default().push(ranked);
     }
     let drafts = groups.into_values().filter_map(|mut instances| {
@@ -59,10 +67,11 @@ pub fn check(
             let instance = ranked.instance;
             (
                 !ranked.is_shown(),
+                std::cmp::Reverse(ranked.dependence),
                 !ranked.certain,
                 instance.thrown,
                 ranked.calls,
-                (instance.first, instance.twice.at),
+                (ranked.first, instance.twice.at),
                 (instance.context_method, instance.context_site),
             )
         });
@@ -74,8 +83,17 @@ pub fn check(
 /// An instance with what decides whether it is shown.
 struct Ranked<'a> {
     instance: &'a Instance,
+    /// How the second acquisition depends on the first.
+    dependence: Dependence,
+    /// The first acquisition: the one that the second depends on, if there is one.
+    first: u32,
     /// Every call on the way, to the acquisitions and from the context, has only one possible answer.
     certain: bool,
+    /// A call on the way names a library's class that was not read, and most often the library's own code answers. Only of
+    /// a parameter nothing more is known than that.
+    foreign: bool,
+    /// The lock belongs to an object that the method was given.
+    is_given: bool,
     /// How many calls lie on the way.
     calls: usize,
     /// How many calls lie before the farther of the acquisitions, those that compilers add aside.
@@ -87,14 +105,17 @@ impl<'a> Ranked<'a> {
         program: &Program,
         graph: &CallGraph<'_>,
         held: &LocksHeld,
+        stale: &Stale<'_>,
         found: &[MethodFacts],
         instance: &'a Instance,
     ) -> Self {
         let facts = &found[instance.facts as usize];
         let twice = instance.twice;
+        let (dependence, first) = stale.dependence(facts, twice.first, (twice.at, twice.second));
+        let first = first.unwrap_or(instance.first);
         let mut calls: Vec<(MethodId, u32)> = instance.chain.iter().map(|site| (site.method, site.stmt)).collect();
         let mut depth = 0;
-        for (stmt, lock) in [(instance.first, twice.first), (twice.at, twice.second)] {
+        for (stmt, lock) in [(first, twice.first), (twice.at, twice.second)] {
             let ways = ways(program, held, facts, stmt, lock);
             let called = ways.iter().skip(1).map(|way| program.method(way.0).access);
             depth = depth.max(called.filter(|access| access & access::SYNTHETIC == 0).count());
@@ -106,20 +127,57 @@ impl<'a> Ranked<'a> {
             _ => None,
         });
         let targets: Vec<_> = targets.collect();
+        let is_given = facts
+            .exprs
+            .any(twice.second, &mut |node| matches!(node, Node::Param(_)));
+        let is_foreign = |stmt: &Stmt| match stmt {
+            Stmt::Call { target, .. } if target.is_virtual => {
+                let (class, _) = program.symbols.members(target.pair);
+                !program.by_name.contains_key(&class)
+            }
+            _ => false,
+        };
+        // Containers compare their entries, which is not meant to be one step with anything.
+        let compares = |stmt: &Stmt| match stmt {
+            Stmt::Call { target, .. } => {
+                let (_, selector) = program.symbols.members(target.pair);
+                let selector = program.symbols.bytes(selector);
+                matches!(
+                    selector,
+                    b"hashCode()I" | b"equals(Ljava/lang/Object;)Z" | b"toString()Ljava/lang/String;"
+                )
+            }
+            _ => false,
+        };
+        let foreign = calls
+            .iter()
+            .filter_map(stmt)
+            .any(|stmt| is_foreign(stmt) && (!is_given || compares(stmt)));
         Ranked {
             instance,
+            dependence,
+            first,
             certain: targets
                 .iter()
                 .all(|target| target.is_some_and(|target| graph.answer_count(target, 2) == 1)),
             calls: targets.len(),
+            foreign,
+            is_given,
             depth,
         }
     }
 
     fn is_shown(&self) -> bool {
-        let again = self.instance.first == self.instance.twice.at;
-        let near = self.depth <= NEAR && self.instance.chain.len() <= NEAR_CONTEXT;
-        self.certain && near && !self.instance.thrown && !again
+        let context = self.instance.chain.len();
+        let near = context <= NEAR_CONTEXT && self.depth + context <= NEAR;
+        let plain = self.is_given || self.certain && self.depth <= 1;
+        near && !self.foreign
+            && !self.instance.thrown
+            && match self.dependence {
+                Dependence::Changes => true,
+                Dependence::Rereads | Dependence::Joined => plain,
+                Dependence::LooksAgain | Dependence::HandedBack | Dependence::None => false,
+            }
     }
 }
 
@@ -131,17 +189,30 @@ fn is_unshared(program: &Program, filter: &Filter, facts: &MethodFacts, instance
     })
 }
 
-/// Whether the witness is an object that the method made and kept to itself.
+/// Whether the witness is an object that the method made and has to itself until the second acquisition.
 fn is_private(body: &Body, facts: &MethodFacts, instance: &Instance) -> bool {
-    [instance.twice.first, instance.twice.second].iter().any(|lock| {
-        facts.exprs.any(*lock, &mut |node| match node {
-            Node::New(_) => !body
-                .escaped
-                .iter()
-                .any(|escaped| body.exprs.get(escaped.0 as usize) == Some(&node)),
-            _ => false,
-        })
-    })
+    let twice = instance.twice;
+    let locks = [twice.first, twice.second];
+    locks
+        .iter()
+        .any(|lock| body.is_unpublished(&facts.exprs, *lock, twice.at))
+}
+
+/// Whether the witness is the context under another name: `this.part.owner` is `this`.
+fn is_context(program: &Program, facts: &MethodFacts, instance: &Instance) -> bool {
+    let Some(body) = program.body(facts.method).filter(|_| instance.chain.is_empty()) else {
+        return false;
+    };
+    let context = body.lock(instance.context_site);
+    let back = alias::back_to(program, &facts.exprs, instance.twice.second);
+    back.is_some_and(|lock| lock == context)
+}
+
+/// Whether the witness is a lock that the program made itself: its methods take a permission and give it back, and hold no
+/// state that goes stale.
+fn is_made_lock(program: &Program, locks: &MadeLocks, facts: &MethodFacts, instance: &Instance) -> bool {
+    let nodes = facts.exprs.nodes();
+    class_of(program, facts.method, nodes, instance.twice.second).is_some_and(|class| locks.contains(class))
 }
 
 /// Whether the witness is the object that a constructor is making: no other thread has it yet.
@@ -162,13 +233,13 @@ fn is_guarded(program: &Program, facts: &MethodFacts, instance: &Instance) -> bo
 }
 
 /// A place on the way to an acquisition: the method, the statement (none for the acquisition itself), the line.
-type Place = (MethodId, u32, u32);
+type CallPlace = (MethodId, u32, u32);
 
 /// No statement of any method: the end of a way is a site.
 const AT_SITE: u32 = u32::MAX;
 
 /// The calls that lead from a statement of a method to the acquisition of a lock, outermost first, ending there.
-fn ways(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, lock: ExprId) -> Vec<Place> {
+fn ways(program: &Program, held: &LocksHeld, facts: &MethodFacts, stmt: u32, lock: ExprId) -> Vec<CallPlace> {
     let Some(body) = program.body(facts.method) else {
         return Vec::new();
     };
@@ -216,7 +287,7 @@ struct Told {
 
 impl Told {
     fn new(program: &Program, method: MethodId, context_method: MethodId, context: &str) -> Self {
-        let class = |method| readable::class(&program.symbols.class_text(program.class_of(method).name));
+        let class = |method| naming::class(&program.symbols.class_text(program.class_of(method).name));
         Told {
             witness: class(method),
             holder: class(context_method),
@@ -278,7 +349,7 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
         };
         seconds.entry(line).or_insert(ranked);
     }
-    let mut acquisitions = vec![(instance.first, twice.first, &first)];
+    let mut acquisitions = vec![(best.first, twice.first, &first)];
     acquisitions.push((twice.at, twice.second, &second));
     let best_line = body.stmt_line(twice.at);
     let others = seconds.values().map(|ranked| ranked.instance.twice.at);
@@ -321,6 +392,14 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
         0 | 1 => String::new(),
         count => format!(" ({count} contexts)"),
     };
+    let change = match best.dependence {
+        Dependence::Changes => "the change rests on a value that was read before and may be stale".to_owned(),
+        Dependence::Rereads => "the second read rests on a value that may be stale".to_owned(),
+        Dependence::Joined => format!("the two values may be of different states of what {protects} protects"),
+        Dependence::LooksAgain | Dependence::HandedBack | Dependence::None => {
+            format!("what {protects} protects may change in between")
+        }
+    };
     Some(Draft {
         rule: Rule::LockPattern,
         method: facts.method,
@@ -329,7 +408,7 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
         alike: state_class(program, held, facts, twice.at, twice.second).map(Alike::Interruption),
         variables: vec![context.clone(), second.clone()],
         steps,
-        message: format!("{both} while {outer} is held{more}: what {protects} protects may change in between"),
+        message: format!("{both} while {outer} is held{more}: {change}"),
         help: match (from, to) {
             (0, _) => format!("Hold {protects} around the whole of it."),
             _ if from == to => format!("Hold {protects} around the whole of it (line {to})."),

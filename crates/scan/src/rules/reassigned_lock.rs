@@ -4,14 +4,16 @@ use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Facts;
 use crate::body::SiteKind;
 use crate::expr::Node;
-use crate::program::{MethodId, Program};
+use crate::program::{LocalKind, MethodId};
 use crate::report::{Alike, Draft, step};
 use crate::symbols::PairId;
 
 /// One finding per field.
-pub fn check(program: &Program) -> Vec<Draft> {
+pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
+    let program = facts.program;
     let mut locked: FxHashMap<PairId, (MethodId, u32)> = FxHashMap::default();
     for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
         let Some(body) = program.body(method) else { continue };
@@ -25,12 +27,17 @@ pub fn check(program: &Program) -> Vec<Draft> {
         }
     }
     let assigned: FxHashSet<PairId> = program
-        .classes
-        .iter()
-        .flat_map(|class| class.assigns.iter())
+        .method_ids()
+        .filter(|method| !program.is_constructor(*method))
+        .flat_map(|method| program.method(method).assigns.iter())
         .filter_map(|pair| program.field(*pair))
         .map(|field| field.pair)
         .filter(|pair| locked.contains_key(pair))
+        .collect();
+    let inside: FxHashSet<PairId> = super::local_facts(program, LocalKind::ReplacedInside)
+        .filter_map(|(_, fact)| fact.field)
+        .filter_map(|pair| program.field(pair))
+        .map(|field| field.pair)
         .collect();
     let mut found: Vec<_> = locked.into_iter().filter(|(pair, _)| assigned.contains(pair)).collect();
     found.sort_unstable();
@@ -49,7 +56,8 @@ pub fn check(program: &Program) -> Vec<Draft> {
                 message: format!("{told} is used as a lock and assigned outside constructors"),
                 help: "Lock an object in a final field instead.".to_owned(),
                 units: Vec::new(),
-                shown: true,
+                // Elsewhere it is most often assigned once, when something starts.
+                shown: inside.contains(&pair),
             }
         })
         .collect()

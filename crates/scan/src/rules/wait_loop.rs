@@ -2,22 +2,13 @@
 
 use ravel_analysis::finding::Rule;
 
-use crate::program::{LocalFact, LocalKind, MethodId, Program};
+use super::{Facts, local_facts};
+use crate::program::LocalKind;
 use crate::report::{Draft, step};
 
-/// The facts of one kind in the methods of wanted classes.
-pub(crate) fn local_facts(program: &Program, kind: LocalKind) -> impl Iterator<Item = (MethodId, &LocalFact)> {
-    let methods = program.method_ids().filter(|method| program.class_of(*method).wanted);
-    methods.flat_map(move |method| {
-        let facts = program.method(method).local.iter();
-        facts
-            .filter(move |fact| fact.kind == kind)
-            .map(move |fact| (method, fact))
-    })
-}
-
 /// All occurrences in wanted classes.
-pub fn check(program: &Program) -> Vec<Draft> {
+pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
+    let program = facts.program;
     let facts = local_facts(program, LocalKind::WaitOutsideLoop);
     facts
         .map(|(method, fact)| {

@@ -7,25 +7,9 @@ use std::process::Command;
 use ravel_analysis::finding::Finding;
 use ravel_scan::{Options, Scan, scan};
 
-/// The JDKs of this machine: `JAVA_HOME`, those in the usual places, and the one on the path.
+/// The homes of the JDKs of this machine.
 pub fn jdks() -> Vec<PathBuf> {
-    let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").into_iter().map(PathBuf::from).collect();
-    for place in ["/usr/lib/jvm", "/Library/Java/JavaVirtualMachines", "/opt/java"] {
-        for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-            homes.push(entry.path());
-            homes.push(entry.path().join("Contents/Home"));
-        }
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    for folder in std::env::split_paths(&path) {
-        let javac = folder.join("javac").canonicalize().ok();
-        homes.extend(javac.and_then(|javac| Some(javac.parent()?.parent()?.to_path_buf())));
-    }
-    let mut real: Vec<PathBuf> = homes.iter().filter_map(|home| home.canonicalize().ok()).collect();
-    real.retain(|home| home.join("bin/javac").is_file() && ravel_classfile::archive::is_jdk(home));
-    real.sort();
-    real.dedup();
-    real
+    ravel_testing::jdks().into_iter().map(|jdk| jdk.home).collect()
 }
 
 /// Compiles sources into a directory with the given flags.

@@ -6,7 +6,7 @@
 use ravel_trace::{LocationId, LockId, ThreadId};
 
 use super::{Alternative, Run, Wait};
-use crate::image::{EventNo, NONE, Step};
+use crate::image::{EventNo, NONE, ThreadStep};
 use crate::machine::{Broken, point};
 
 impl Run<'_> {
@@ -47,7 +47,7 @@ impl Run<'_> {
     }
 
     /// Whether a step that was done is among what another one needs, by all that is decided.
-    fn must_precede(&self, earlier: Step, later: Step) -> bool {
+    fn must_precede(&self, earlier: ThreadStep, later: ThreadStep) -> bool {
         // What was done before the earlier step cannot need it: only the rest has to be looked at.
         let mut floor = self.done.clone();
         for step in self.order.iter().rev() {
@@ -58,7 +58,7 @@ impl Run<'_> {
         }
         let mut need = floor.clone();
         let mut looked = floor;
-        let ask = |need: &mut Vec<u32>, step: Step| {
+        let ask = |need: &mut Vec<u32>, step: ThreadStep| {
             let count = &mut need[step.thread as usize];
             *count = (*count).max(step.number + 1);
         };
@@ -70,7 +70,7 @@ impl Run<'_> {
             let Some(thread) = (0..need.len()).find(|&t| looked[t] < need[t]) else {
                 return false;
             };
-            let step = Step {
+            let step = ThreadStep {
                 thread: thread as u32,
                 number: looked[thread],
             };
@@ -127,13 +127,13 @@ impl Run<'_> {
         let location = self.image.operand(write);
         let now = self.now[location as usize];
         let writer = self.image.thread(write);
-        let reads = |step: Step| {
+        let reads = |step: ThreadStep| {
             let sees = |&e: &EventNo| self.image.operand(e) == location && self.plan.must_see(step, e) == Some(now);
             self.image.events(step).iter().any(sees)
         };
         let will_read = |&thread: &u32| {
             let rest = self.done[thread as usize]..self.plan.taken[thread as usize];
-            rest.into_iter().any(|number| reads(Step { thread, number }))
+            rest.into_iter().any(|number| reads(ThreadStep { thread, number }))
         };
         (0..self.done.len() as u32).filter(|&t| t != writer).find(will_read)
     }
@@ -152,7 +152,7 @@ impl Run<'_> {
         let up_to = up_to.clamp(from, self.plan.taken[waiter as usize] - 1);
         let sections = (from..=up_to)
             .rev()
-            .flat_map(|number| image.events(Step { thread: waiter, number }));
+            .flat_map(|number| image.events(ThreadStep { thread: waiter, number }));
         let last = sections
             .copied()
             .find(|&e| image.code(e).takes() && image.operand(e) == image.operand(acquire));
@@ -176,7 +176,7 @@ impl Run<'_> {
     fn broken(&self, thread: u32) -> Broken {
         let image = self.image;
         let Some(step) = self.next(thread) else {
-            let at = point(image, Step { thread, number: 0 });
+            let at = point(image, ThreadStep { thread, number: 0 });
             return Broken::PatternMissing { at };
         };
         let at = point(image, step);

@@ -32,7 +32,7 @@ pub(crate) struct Record {
 
 /// A dictionary entry: what all records of one kind at one site have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct DecodedEntry {
     pub kind: RawKind,
     pub site: u32,
     first: First,
@@ -51,7 +51,7 @@ pub(crate) struct Malformed;
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     payload: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<DecodedEntry>,
     codes_at: usize,
     wide: bool,
     at: [usize; COLUMNS],
@@ -73,7 +73,7 @@ impl Decoder {
     }
 
     /// The dictionary of the current block.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[DecodedEntry] {
         &self.entries
     }
 
@@ -127,7 +127,7 @@ impl Decoder {
             let (first, second) = shape(kind, hint)?;
             let site = head >> 6;
             debug_assert!(site < 1 << SITE_BITS);
-            self.entries.push(Entry {
+            self.entries.push(DecodedEntry {
                 kind,
                 site,
                 first,

@@ -5,7 +5,7 @@ use super::{
     digest, reference_digest, shape,
 };
 use crate::definition::Definition;
-use crate::ids::FieldId;
+use crate::ids::{FieldId, MethodId};
 use crate::names::{SiteKind, flags};
 use crate::raw::{RawKind, RawRecord};
 use crate::varint::{MAX_LEN, fold, put, put_at};
@@ -15,12 +15,15 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(crate) struct ValueTypes {
     fields: FxHashMap<FieldId, u8>,
+    /// Of the values that methods return.
+    methods: FxHashMap<MethodId, u8>,
     sites: FxHashMap<u32, SiteValue>,
 }
 
 enum SiteValue {
     Field(FieldId),
     Hint(u8),
+    Method(MethodId),
 }
 
 impl ValueTypes {
@@ -37,8 +40,13 @@ impl ValueTypes {
                 let hint = value as u8 | if no_object { NO_OBJECT } else { 0 };
                 self.fields.insert(*id, hint);
             }
+            Definition::Method(id, method) => {
+                let result = method.descriptor.rsplit_once(')').map_or("", |(_, result)| result);
+                self.methods.insert(*id, value_type(result) as u8);
+            }
             Definition::Site(id, site) => {
                 let value = match &site.what {
+                    SiteKind::Method => SiteValue::Method(site.method),
                     SiteKind::Field(field) => SiteValue::Field(*field),
                     SiteKind::Element(descriptor) => {
                         let element = descriptor.strip_prefix('[').unwrap_or(descriptor);
@@ -56,10 +64,11 @@ impl ValueTypes {
     /// without a descriptor has no values.
     fn hint(&self, kind: RawKind, site: u32) -> u8 {
         use RawKind::*;
-        if !matches!(kind, Read | Write | Update | ReadElement | WriteElement) {
+        if !matches!(kind, Read | Write | Update | ReadElement | WriteElement | Returned) {
             return 0;
         }
         match self.sites.get(&site) {
+            Some(SiteValue::Method(method)) => self.methods.get(method).copied().unwrap_or(0),
             Some(SiteValue::Hint(hint)) => *hint,
             Some(SiteValue::Field(field)) => self.fields.get(field).copied().unwrap_or(0),
             None => 0,
@@ -76,7 +85,7 @@ fn value_type(descriptor: &str) -> ValueType {
 }
 
 /// What is remembered of one kind of record at one site within a block.
-struct Entry {
+struct EncodedEntry {
     first: First,
     second: Second,
     last_number: u64,
@@ -106,7 +115,7 @@ pub(crate) struct Encoder {
 struct Table {
     slots: Vec<Slot>,
     block: u32,
-    entries: Vec<Entry>,
+    entries: Vec<EncodedEntry>,
     dictionary: Vec<u8>,
 }
 
@@ -302,7 +311,7 @@ impl Table {
             head: record.head as u32,
             index: index as u32,
         };
-        self.entries.push(Entry {
+        self.entries.push(EncodedEntry {
             first,
             second,
             last_number: 0,

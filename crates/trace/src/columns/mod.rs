@@ -7,7 +7,7 @@
 mod decode;
 mod encode;
 
-pub(crate) use decode::{Decoder, Entry, Record, ValueTag, first_key};
+pub(crate) use decode::{DecodedEntry, Decoder, Record, ValueTag, first_key};
 pub(crate) use encode::{Encoder, ThreadState, ValueTypes};
 
 use crate::raw::RawKind;
@@ -104,6 +104,7 @@ pub(crate) fn shape(kind: RawKind, hint: u8) -> Option<(First, Second)> {
         Begin => (First::None, Second::Sequence),
         Enter | Exit => (First::Number, Second::None),
         UnitBegin | UnitEnd => (First::None, Second::None),
+        Returned => (First::None, value),
     })
 }
 

@@ -5,7 +5,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::Arc;
 
 use crate::block::{FRAME_LEN, Frame, MARKER};
 
@@ -18,7 +17,7 @@ pub(crate) struct Input {
 
 enum Bytes {
     File(File),
-    Memory(Arc<Vec<u8>>),
+    Memory(Vec<u8>),
 }
 
 impl Input {
@@ -34,22 +33,9 @@ impl Input {
     pub fn memory(bytes: Vec<u8>, name: String) -> Self {
         Input {
             length: bytes.len() as u64,
-            bytes: Bytes::Memory(Arc::new(bytes)),
+            bytes: Bytes::Memory(bytes),
             name,
         }
-    }
-
-    /// The same bytes once more. Reading moves the one place that a file has, so the two are not for two threads.
-    pub fn again(&self) -> io::Result<Self> {
-        let bytes = match &self.bytes {
-            Bytes::File(file) => Bytes::File(file.try_clone()?),
-            Bytes::Memory(bytes) => Bytes::Memory(bytes.clone()),
-        };
-        Ok(Input {
-            bytes,
-            length: self.length,
-            name: self.name.clone(),
-        })
     }
 
     pub fn len(&self) -> u64 {

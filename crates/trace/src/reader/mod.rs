@@ -7,7 +7,6 @@
 mod index;
 mod input;
 mod intern;
-mod locks;
 mod resolve;
 mod tables;
 
@@ -16,19 +15,22 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
+
+pub(crate) use resolve::OBJECT_MASK;
 pub use resolve::Statistics;
 
 use crate::columns::{Decoder, Record, ValueTag};
 use crate::error::{TraceError, Warning};
 use crate::event::{Event, Op, Value};
-use crate::ids::{ObjectId, ThreadId};
+use crate::held::HeldLocks;
+use crate::ids::{LockId, ObjectId, ThreadId};
 use crate::names::Names;
-use crate::run_info::{Footer, Header, StandardInput};
+use crate::run_info::{Footer, Header, StandardInput, ThreadCount};
 use crate::source::{Source, SourceError};
 use index::{BlockRef, Index};
 use input::{Input, PayloadError, Unpacker};
-use locks::HeldLocks;
-use resolve::{Access, Place, Resolved, Resolver};
+use resolve::{Access, EntryTarget, Resolved, Resolver};
 
 /// How to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,21 +39,58 @@ pub struct ReadOptions {
     pub salvage: bool,
 }
 
+/// What a trace comes to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Figures {
+    /// Its events.
+    pub events: u64,
+    /// Threads that do more than begin and end.
+    pub threads: usize,
+    /// What a reader warns of.
+    pub warnings: Vec<Warning>,
+}
+
 /// Records of one thread taken apart at a time.
 const BATCH: usize = 512;
 
 /// The records of one thread.
 struct Stream {
+    /// The recorder's number of the thread.
+    raw: ThreadId,
     thread: ThreadId,
-    /// Still to be read, the last first.
+    /// In the order of the file.
     blocks: Vec<BlockRef>,
+    /// The first block that is still to be read.
+    next_block: usize,
     decoder: Decoder,
     batch: Vec<Record>,
     at: usize,
-    places: Vec<Place>,
-    held: HeldLocks,
+    places: Vec<EntryTarget>,
+    held: HeldLocks<LockId>,
     began: bool,
     ended: bool,
+}
+
+impl Stream {
+    fn new(raw: ThreadId, thread: ThreadId, blocks: Vec<BlockRef>) -> Self {
+        Stream {
+            raw,
+            thread,
+            blocks,
+            next_block: 0,
+            decoder: Decoder::default(),
+            batch: Vec::new(),
+            at: 0,
+            places: Vec::new(),
+            held: HeldLocks::default(),
+            began: false,
+            ended: false,
+        }
+    }
+
+    fn rewind(&mut self) {
+        *self = Stream::new(self.raw, self.thread, std::mem::take(&mut self.blocks));
+    }
 }
 
 /// Reads a trace file.
@@ -64,7 +103,11 @@ pub struct Reader {
     standard_input: Option<StandardInput>,
     end: u64,
     records: u64,
+    /// Records taken apart so far, by all readings.
+    decoded: u64,
     warnings: Vec<Warning>,
+    /// How many of the warnings are known from opening.
+    warned_at_opening: usize,
     resolver: Resolver,
     /// Sorted by thread, so that an index orders as its thread does.
     streams: Vec<Stream>,
@@ -121,28 +164,10 @@ impl Reader {
         raw_threads.sort_unstable_by_key(|(raw, _)| *raw);
         let mut streams: Vec<Stream> = raw_threads
             .into_iter()
-            .map(|(raw, mut blocks)| {
-                blocks.reverse();
-                Stream {
-                    thread: resolver.thread(raw.into()),
-                    blocks,
-                    decoder: Decoder::default(),
-                    batch: Vec::new(),
-                    at: 0,
-                    places: Vec::new(),
-                    held: HeldLocks::default(),
-                    began: false,
-                    ended: false,
-                }
-            })
+            .map(|(raw, blocks)| Stream::new(ThreadId(raw), resolver.thread(raw.into()), blocks))
             .collect();
         streams.sort_by_key(|stream| stream.thread);
-        let waiting = streams
-            .iter()
-            .enumerate()
-            .filter_map(|(index, stream)| Some(Reverse((stream.blocks.last()?.first_key, index as u32))))
-            .collect();
-        Ok(Reader {
+        let mut reader = Reader {
             input,
             unpacker,
             salvage: options.salvage,
@@ -151,15 +176,35 @@ impl Reader {
             standard_input,
             end,
             records,
+            decoded: 0,
+            warned_at_opening: warnings.len(),
             warnings,
             resolver,
             streams,
-            waiting,
+            waiting: BinaryHeap::new(),
             current: None,
             limit: (0, 0),
             pending: None,
             done: false,
-        })
+        };
+        reader.rewind();
+        Ok(reader)
+    }
+
+    /// Starts over: the next event is the first one. Locations, locks and the like keep their numbers, since the same events
+    /// name them in the same order again.
+    pub fn rewind(&mut self) {
+        self.streams.iter_mut().for_each(Stream::rewind);
+        let streams = self.streams.iter().enumerate();
+        self.waiting = streams
+            .filter_map(|(index, stream)| Some(Reverse((stream.blocks.first()?.first_key, index as u32))))
+            .collect();
+        self.current = None;
+        self.limit = (0, 0);
+        self.pending = None;
+        self.done = false;
+        self.warnings.truncate(self.warned_at_opening);
+        self.resolver.statistics = Statistics::default();
     }
 
     /// How the recorded program was started.
@@ -170,6 +215,11 @@ impl Reader {
     /// How the recording ended; none if it was cut short.
     pub fn footer(&self) -> Option<&Footer> {
         self.footer.as_ref()
+    }
+
+    /// The tables, of a trace that is not read on.
+    pub fn into_names(self) -> Names {
+        self.resolver.names
     }
 
     /// What the program was given on its standard input; none if that is not known.
@@ -190,6 +240,11 @@ impl Reader {
     /// Records in the file: an upper bound of the events, known before the first is read.
     pub fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Records that were taken apart so far, by this reading and those before it: what reading has cost.
+    pub fn decoded(&self) -> u64 {
+        self.decoded
     }
 
     /// The size of the file in bytes.
@@ -226,7 +281,7 @@ impl Reader {
         stream.batch.clear();
         stream.at = 0;
         if stream.decoder.left() == 0 {
-            let Some(block) = stream.blocks.last().copied() else {
+            let Some(block) = stream.blocks.get(stream.next_block).copied() else {
                 stream.decoder.clear();
                 stream.batch = Vec::new();
                 stream.places = Vec::new();
@@ -239,7 +294,7 @@ impl Reader {
                 self.current = None;
                 return Ok(());
             }
-            stream.blocks.pop();
+            stream.next_block += 1;
             if let Err(what) = self.begin_block(index, block)? {
                 return self.pass_over(block, what);
             }
@@ -248,6 +303,7 @@ impl Reader {
             return Ok(());
         };
         let taken = stream.decoder.take(BATCH, &mut stream.batch);
+        self.decoded += stream.batch.len() as u64;
         match taken {
             Ok(()) => Ok(()),
             Err(_) => {
@@ -316,30 +372,52 @@ impl Reader {
 
     /// What can only be said at the end.
     fn conclude(&mut self) {
+        let open = self.streams.iter().filter(|stream| stream.began && !stream.ended);
+        let statistics = self.resolver.statistics;
+        let last = self.last_warnings(open, statistics.unmatched_releases, statistics.unmatched_waits);
+        self.warnings.extend(last);
+    }
+
+    /// What is said of a whole trace: of threads whose end it lacks, and of so many releases and waits.
+    fn last_warnings<'s>(&self, open: impl Iterator<Item = &'s Stream>, releases: u64, waits: u64) -> Vec<Warning> {
         let names = &self.resolver.names;
-        let threads: Vec<String> = self
-            .streams
-            .iter()
-            .filter(|stream| stream.began && !stream.ended)
+        let threads: Vec<String> = open
             .filter_map(|stream| names.threads.get(stream.thread.index()))
             // Daemons may go on until the JVM ends.
             .filter(|thread| !thread.daemon)
             .map(|thread| thread.name.clone())
             .collect();
+        let mut warnings = Vec::new();
         if !threads.is_empty() {
-            self.warnings.push(Warning::NotEnded { threads });
+            warnings.push(Warning::NotEnded { threads });
         }
-        let statistics = self.resolver.statistics;
-        if statistics.unmatched_releases > 0 {
-            self.warnings.push(Warning::UnmatchedReleases {
-                count: statistics.unmatched_releases,
-            });
+        if releases > 0 {
+            warnings.push(Warning::UnmatchedReleases { count: releases });
         }
-        if statistics.unmatched_waits > 0 {
-            self.warnings.push(Warning::UnmatchedWaits {
-                count: statistics.unmatched_waits,
-            });
+        if waits > 0 {
+            warnings.push(Warning::UnmatchedWaits { count: waits });
         }
+        warnings
+    }
+
+    /// What the trace comes to, from its footer alone; none if the recorder did not count, or if not all of the file can be read,
+    /// so that its events must be read for it.
+    pub fn figures(&self) -> Option<Figures> {
+        let counted = self.footer.as_ref()?.counted.as_ref()?;
+        if self.warned_at_opening > 0 {
+            return None;
+        }
+        let known: FxHashMap<ThreadId, ThreadCount> = counted.threads.iter().copied().collect();
+        let is_open = |stream: &&Stream| {
+            let count = known.get(&stream.raw);
+            count.is_some_and(|count| count.begins > 0 && count.ends == 0)
+        };
+        let open = self.streams.iter().filter(is_open);
+        Some(Figures {
+            events: counted.events(),
+            threads: counted.threads.iter().filter(|(_, count)| count.events > 0).count(),
+            warnings: self.last_warnings(open, counted.unmatched_releases, counted.unmatched_waits),
+        })
     }
 }
 
@@ -439,8 +517,26 @@ impl Source for Reader {
     }
 
     fn again(&mut self) -> Option<Box<dyn Source + '_>> {
-        let options = ReadOptions { salvage: self.salvage };
-        let again = Reader::from_input(self.input.again().ok()?, options).ok()?;
-        Some(Box::new(again))
+        self.rewind();
+        Some(Box::new(Again(self)))
+    }
+}
+
+/// A reading of a file before another one by the same reader, so that the file is opened and its tables are read once.
+struct Again<'r>(&'r mut Reader);
+
+impl Source for Again<'_> {
+    fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
+        self.0.next_event()
+    }
+
+    fn names(&self) -> &Names {
+        self.0.names()
+    }
+}
+
+impl Drop for Again<'_> {
+    fn drop(&mut self) {
+        self.0.rewind();
     }
 }

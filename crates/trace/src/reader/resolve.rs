@@ -1,10 +1,10 @@
 //! From records to events: what a record's numbers mean, given the tables and what the thread did before.
 
 use super::intern::{Interner, chunk_key};
-use super::locks::{HeldLocks, Outcome};
 use super::tables::{Objects, Strays};
-use crate::columns::{Entry, Record};
-use crate::event::{Mode, Op};
+use crate::columns::{DecodedEntry, Record, ValueTag};
+use crate::event::{Op, Value};
+use crate::held::{HeldLocks, Outcome};
 use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, SiteId, ThreadId};
 use crate::names::{Field, Location, Names, SiteKind, flags};
 use crate::raw::{RawKind, STATE_FIELD_SHIFT, TABLE_OBJECT};
@@ -26,7 +26,7 @@ pub struct Statistics {
 
 /// What is known of one dictionary entry, and the last thing found for it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct EntryTarget {
     kind: RawKind,
     site: SiteId,
     what: What,
@@ -48,7 +48,7 @@ enum What {
 const NO_KEY: u64 = u64::MAX;
 
 /// Objects are numbered below this, by the mask if the file says otherwise.
-const OBJECT_MASK: u64 = (1 << STATE_FIELD_SHIFT) - 1;
+pub(crate) const OBJECT_MASK: u64 = (1 << STATE_FIELD_SHIFT) - 1;
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,7 +99,7 @@ impl Resolver {
     }
 
     /// Prepares a block's dictionary. Gives no ids to locations: those follow the order of events.
-    pub fn places(&mut self, entries: &[Entry], out: &mut Vec<Place>) {
+    pub fn places(&mut self, entries: &[DecodedEntry], out: &mut Vec<EntryTarget>) {
         out.clear();
         for entry in entries {
             let defined = (entry.site as usize) < self.names.sites.len();
@@ -108,7 +108,7 @@ impl Resolver {
                 RawKind::Read | RawKind::Write | RawKind::Update => What::Field(self.field_of(entry.site)),
                 _ => What::Other,
             };
-            out.push(Place {
+            out.push(EntryTarget {
                 kind: entry.kind,
                 site,
                 what,
@@ -152,7 +152,7 @@ impl Resolver {
     }
 
     #[inline]
-    fn field_location(&mut self, place: &mut Place, object: u64) -> LocationId {
+    fn field_location(&mut self, place: &mut EntryTarget, object: u64) -> LocationId {
         let object = object & OBJECT_MASK;
         match place.what {
             What::Single(location) => location,
@@ -179,7 +179,7 @@ impl Resolver {
     }
 
     #[inline]
-    fn element_location(&mut self, place: &mut Place, a: u64) -> LocationId {
+    fn element_location(&mut self, place: &mut EntryTarget, a: u64) -> LocationId {
         let (array, index) = ((a >> 32) as u32, a as u32);
         let key = chunk_key(array, index);
         if place.last_key != key {
@@ -189,7 +189,7 @@ impl Resolver {
             .element(place.last_id, TABLE_OBJECT + u64::from(array), index, &mut self.names)
     }
 
-    fn state_location(&mut self, place: &mut Place, a: u64) -> LocationId {
+    fn state_location(&mut self, place: &mut EntryTarget, a: u64) -> LocationId {
         if place.last_key == a && a != NO_KEY {
             return LocationId(place.last_id);
         }
@@ -209,7 +209,7 @@ impl Resolver {
         self.interner.entry(a & OBJECT_MASK, field, key, &mut self.names)
     }
 
-    fn lock(&mut self, place: &mut Place, object: u64) -> LockId {
+    fn lock(&mut self, place: &mut EntryTarget, object: u64) -> LockId {
         let object = object & OBJECT_MASK;
         if place.last_key != object {
             let lock = self.interner.lock(object, &self.objects, &mut self.names);
@@ -220,7 +220,7 @@ impl Resolver {
 
     /// What an access does and to which location; none for any other record.
     #[inline]
-    pub fn access(&mut self, record: &Record, place: &mut Place) -> Option<(Access, LocationId)> {
+    pub fn access(&mut self, record: &Record, place: &mut EntryTarget) -> Option<(Access, LocationId)> {
         use RawKind::*;
         Some(match place.kind {
             Read => (Access::Read, self.field_location(place, record.a)),
@@ -240,13 +240,17 @@ impl Resolver {
 
     /// What a record that is no access becomes.
     #[inline(never)]
-    pub fn resolve(&mut self, record: &Record, place: &mut Place, held: &mut HeldLocks) -> Resolved {
+    pub fn resolve(&mut self, record: &Record, place: &mut EntryTarget, held: &mut HeldLocks<LockId>) -> Resolved {
         match place.kind {
             RawKind::Enter => Resolved::One(Op::Enter {
                 method: self.method(record.a),
             }),
             RawKind::Exit => Resolved::One(Op::Exit {
                 method: self.method(record.a),
+            }),
+            RawKind::Returned => Resolved::One(Op::Returned {
+                method: self.names.site(place.site).method,
+                value: value(record),
             }),
             RawKind::Share => {
                 self.statistics.shared_objects += 1;
@@ -256,37 +260,35 @@ impl Resolver {
         }
     }
 
-    fn resolve_synchronization(&mut self, record: &Record, place: &mut Place, held: &mut HeldLocks) -> Resolved {
-        use RawKind::*;
-        let outcome = match place.kind {
-            Acquire => held.acquire(self.lock(place, record.a), Mode::Exclusive),
-            AcquireShared => held.acquire(self.lock(place, record.a), Mode::Shared),
-            Release => held.release(self.lock(place, record.a), Mode::Exclusive),
-            ReleaseShared => held.release(self.lock(place, record.a), Mode::Shared),
-            Wait => held.wait(self.lock(place, record.a)),
-            Resume => held.resume(self.lock(place, record.a), true),
-            ResumeUnnotified => held.resume(self.lock(place, record.a), false),
-            _ => Outcome::One(self.other_operation(record, place)),
-        };
-        match outcome {
-            Outcome::One(op) => Resolved::One(op),
-            Outcome::Two(first, second) => Resolved::Two(first, second),
+    fn resolve_synchronization(
+        &mut self,
+        record: &Record,
+        place: &mut EntryTarget,
+        held: &mut HeldLocks<LockId>,
+    ) -> Resolved {
+        if !place.kind.is_locking() {
+            return Resolved::One(self.other_operation(record, place));
+        }
+        let lock = self.lock(place, record.a);
+        match held.apply(place.kind, lock) {
+            Outcome::One(change) => Resolved::One(change.of(lock)),
+            Outcome::Two(first, second) => Resolved::Two(first.of(lock), second.of(lock)),
             Outcome::Inner => {
                 self.statistics.reentrant += 1;
                 Resolved::Nothing
             }
-            Outcome::Unmatched(op) => {
-                if matches!(place.kind, Release | ReleaseShared) {
+            Outcome::Unmatched(change) => {
+                if matches!(place.kind, RawKind::Release | RawKind::ReleaseShared) {
                     self.statistics.unmatched_releases += 1;
                 } else {
                     self.statistics.unmatched_waits += 1;
                 }
-                op.map_or(Resolved::Nothing, Resolved::One)
+                change.map_or(Resolved::Nothing, |change| Resolved::One(change.of(lock)))
             }
         }
     }
 
-    fn other_operation(&mut self, record: &Record, place: &mut Place) -> Op {
+    fn other_operation(&mut self, record: &Record, place: &mut EntryTarget) -> Op {
         match place.kind {
             RawKind::Notify => Op::Notify {
                 lock: self.lock(place, record.a),
@@ -325,7 +327,16 @@ impl Resolver {
     }
 }
 
-impl Place {
+/// The value that a record has.
+fn value(record: &Record) -> Value {
+    match record.tag {
+        ValueTag::Exact => Value::Exact(record.b as i64),
+        ValueTag::Digest => Value::Digest(record.b as u32),
+        ValueTag::None => Value::Unknown,
+    }
+}
+
+impl EntryTarget {
     /// Whether records here only order others.
     #[inline]
     pub fn is_clock(&self) -> bool {

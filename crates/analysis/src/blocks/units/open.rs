@@ -5,12 +5,12 @@ use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-use crate::blocks::reduced;
 use crate::exposure::Exposure;
+use crate::focus::Shorten;
 use crate::locks::{LockTable, LocksetId};
 use crate::order::ClockId;
 use crate::raw::Point;
-use crate::transaction::{Action, Held, Step, Transaction};
+use crate::transaction::{Action, Held, Transaction, TransactionStep};
 use crate::units::Owner;
 
 /// The thread, the method and the place that a unit is made of.
@@ -47,7 +47,7 @@ impl Open {
 
     /// Whether no lock is given up between the first access and the last.
     fn keeps_all(&self) -> bool {
-        let is_access = |step: &Step| matches!(step.action, Action::Read(_) | Action::Write(_));
+        let is_access = |step: &TransactionStep| matches!(step.action, Action::Read(_) | Action::Write(_));
         let steps = &self.transaction.steps;
         let first = steps.iter().position(is_access).unwrap_or(0);
         let last = steps.iter().rposition(is_access).unwrap_or(0);
@@ -56,11 +56,11 @@ impl Open {
             .any(|step| matches!(step.action, Action::Release(..)))
     }
 
-    /// Leaves one event for each variable, under all locks that the unit ever holds.
-    pub(super) fn reduce(&mut self) {
-        if let Some(places) = reduced::reduced(&self.transaction) {
-            self.transaction.steps = reduced::chosen(&self.transaction.steps, &places);
-            self.events = places.iter().map(|at| self.events[*at]).collect();
+    /// Leaves the steps that `shorten` chooses.
+    pub(super) fn shorten(&mut self, shorten: Shorten) {
+        if let Some(chosen) = shorten(&self.transaction) {
+            self.transaction.steps = chosen.iter().map(|at| self.transaction.steps[*at]).collect();
+            self.events = chosen.iter().map(|at| self.events[*at]).collect();
         }
     }
 

@@ -180,16 +180,24 @@ fn operation(out: &mut String, op: &Op, names: &Names) {
             names.sync(sync).name,
             names.sync(sync).object.0
         ),
-        Op::Enter { method } => write!(out, "enter     {}", method_label(names, method)),
-        Op::Exit { method } => write!(out, "exit      {}", method_label(names, method)),
+        Op::Enter { method } => write!(out, "enter     {}", names.method_text(method)),
+        Op::Exit { method } => write!(out, "exit      {}", names.method_text(method)),
         Op::Initialized { class } => write!(out, "init      {}", names.class(class).name),
         Op::UnitBegin => write!(out, "unit begin"),
         Op::UnitEnd => write!(out, "unit end"),
+        Op::Returned { method, value } => {
+            let _ = write!(out, "returned  {}", names.method_text(method));
+            shown(out, value)
+        }
     };
 }
 
 fn access(out: &mut String, what: &str, location: LocationId, value: Value, names: &Names) -> std::fmt::Result {
     write!(out, "{what:<9} {}", location_label(names, location))?;
+    shown(out, value)
+}
+
+fn shown(out: &mut String, value: Value) -> std::fmt::Result {
     match value {
         Value::Unknown => Ok(()),
         Value::Exact(value) => write!(out, " = {value}"),
@@ -197,28 +205,14 @@ fn access(out: &mut String, what: &str, location: LocationId, value: Value, name
     }
 }
 
-fn method_label(names: &Names, method: ravel_trace::MethodId) -> String {
-    let method = names.method(method);
-    format!(
-        "{}.{}{}",
-        names.class(method.class).name,
-        method.name,
-        method.descriptor
-    )
-}
-
 fn place(out: &mut String, event: &Event, names: &Names) {
     let site = names.site(event.site);
-    let method = names.method(site.method);
-    let class = names.class(method.class);
-    let _ = match (method.name.as_str(), site.line) {
+    let frame = names.frame(site.method, event.site);
+    let _ = match (frame.method, frame.line) {
         ("" | "?", 0) => Ok(()),
         ("" | "?", line) => write!(out, "  at {line}"),
-        (name, 0) => write!(out, "  at {}.{name} [{}]", class.name, site.bci),
-        (name, line) => {
-            let file = if class.file.is_empty() { "line" } else { &class.file };
-            write!(out, "  at {}.{name} ({file}:{line})", class.name)
-        }
+        (_, 0) => write!(out, "  at {} [{}]", frame.name(), site.bci),
+        _ => write!(out, "  at {frame}"),
     };
     if let SiteKind::Call(target) = &site.what {
         let _ = write!(out, " calls {target}");

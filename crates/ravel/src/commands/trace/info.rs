@@ -3,12 +3,12 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use ravel_prove::plans::digest_in_short;
 use ravel_trace::names::Location;
 use ravel_trace::{Event, LocationId, LockId, Names, Op, Reader, Source, ThreadId};
 
 use super::dump::{location_label, lock_label};
 use super::open;
-use crate::focus::digest_in_short;
 use ravel_analysis::timeline::Timeline;
 
 /// Arguments.
@@ -24,7 +24,7 @@ pub(super) struct Args {
     salvage: bool,
 }
 
-const KINDS: [&str; 19] = [
+const KINDS: [&str; 20] = [
     "read",
     "write",
     "update",
@@ -44,6 +44,7 @@ const KINDS: [&str; 19] = [
     "initialized",
     "unit begin",
     "unit end",
+    "returned",
 ];
 
 fn kind(op: &Op) -> usize {
@@ -67,6 +68,7 @@ fn kind(op: &Op) -> usize {
         Op::Initialized { .. } => 16,
         Op::UnitBegin => 17,
         Op::UnitEnd => 18,
+        Op::Returned { .. } => 19,
     }
 }
 

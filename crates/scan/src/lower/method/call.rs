@@ -35,7 +35,7 @@ impl Run<'_, '_> {
             let kept = if slots(parameter) == 1 { value } else { UNKNOWN };
             self.args.push(kept);
             if kept != UNKNOWN {
-                self.escaped.insert(kept);
+                self.escape(kept);
             }
             at += slots(parameter);
         }
@@ -44,7 +44,9 @@ impl Run<'_, '_> {
         let mut answer = UNKNOWN;
         let pair = PairId(self.id(index)?);
         let is_lock = || self.context.locks.contains(&(self.context.members)(pair).0);
-        match meaning(&method, &is_lock) {
+        let meant = meaning(&method, &is_lock);
+        self.note_call(&method, object, pair);
+        match meant {
             Meaning::Lock if receiver => {
                 self.args.truncate(start);
                 self.enter(object, SiteKind::Explicit);
@@ -62,10 +64,20 @@ impl Run<'_, '_> {
                 return Some(());
             }
             Meaning::ReadWrite if receiver => answer = self.exprs.add(Node::ReadWrite(object)),
-            Meaning::Wait if receiver => self.waits.push(self.mark()),
+            Meaning::Wait | Meaning::TimedWait if receiver => {
+                if meant == Meaning::Wait {
+                    self.waits.push(self.mark());
+                }
+                let lock = if method.name == b"wait" { object } else { UNKNOWN };
+                self.emit(Stmt::Wait(lock));
+            }
             Meaning::Notify if receiver => {
                 self.notifies.push((object, self.mark()));
                 self.args.truncate(start);
+                self.emit(Stmt::Notify {
+                    lock: object,
+                    all: method.name == b"notifyAll",
+                });
                 return Some(());
             }
             Meaning::Reflective => self.out.reflective += 1,

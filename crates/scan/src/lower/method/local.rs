@@ -1,17 +1,17 @@
 //! What rules that look at one method alone notice in it: waits outside loops, notifications without a change, double-checked
 //! locking.
 
-use ravel_classfile::access;
+use ravel_classfile::{access, op};
 
 use super::{Mark, Run};
-use crate::body::Stmt;
-use crate::expr::{ExprId, UNKNOWN};
+use crate::body::{SiteKind, Stmt};
+use crate::expr::{ExprId, Node, UNKNOWN};
 use crate::program::{LocalFact, LocalKind};
 use crate::symbols::PairId;
 
 impl Run<'_, '_> {
     /// The sites held at a mark.
-    fn held_at(&self, mark: Mark) -> Vec<u16> {
+    pub(super) fn held_at(&self, mark: Mark) -> Vec<u16> {
         let block = &self.blocks[usize::from(mark.block)];
         let mut held = block.held.clone();
         for at in block.stmts.start..mark.stmt.min(block.stmts.end) {
@@ -21,9 +21,19 @@ impl Run<'_, '_> {
     }
 
     pub(super) fn local_rules(&mut self) {
+        // A method that does nothing but wait passes the call on: its caller has the loop.
+        let branches = self
+            .instructions
+            .iter()
+            .any(|at| at.jump_targets().next().is_some() && at.opcode != op::GOTO);
+        let calls = self
+            .stmts
+            .iter()
+            .filter(|stmt| matches!(stmt, Stmt::Call { .. }))
+            .count();
+        let passes_on = !branches && calls == 1 && self.mutations.is_empty();
+        self.noted();
         for wait in &self.waits {
-            // A method that is itself called `wait` or `await` only passes the call on.
-            let passes_on = self.context.name.starts_with(b"wait") || self.context.name.starts_with(b"await");
             if !passes_on && !self.cfg.in_loop(wait.block) && self.blocks[usize::from(wait.block)].reached {
                 self.out.local.push(LocalFact {
                     kind: LocalKind::WaitOutsideLoop,
@@ -42,6 +52,12 @@ impl Run<'_, '_> {
             .filter_map(|(lock, mark)| self.naked(*lock, *mark))
             .collect();
         self.out.local.extend(naked);
+        let inside: Vec<LocalFact> = self
+            .assignments
+            .iter()
+            .filter_map(|(field, mark)| self.replaced(*field, *mark))
+            .collect();
+        self.out.local.extend(inside);
         let mut fields: Vec<PairId> = self.tests.iter().map(|(field, _)| *field).collect();
         fields.sort_unstable();
         fields.dedup();
@@ -50,6 +66,43 @@ impl Run<'_, '_> {
             .filter_map(|field| self.double_checked(field))
             .collect();
         self.out.local.extend(found);
+        let mut assigned: Vec<LocalFact> = Vec::new();
+        for (field, mark) in &self.assignments {
+            let known = assigned.iter().any(|fact| fact.field == Some(*field));
+            assigned.extend(self.tested_before(*field, *mark).filter(|_| !known));
+        }
+        self.out.local.extend(assigned);
+    }
+
+    /// A field that was tested with no lock held and is now assigned under one.
+    fn tested_before(&self, field: PairId, mark: Mark) -> Option<LocalFact> {
+        let site = *self.held_at(mark).first()?;
+        let taken = self.sites[usize::from(site)].pc;
+        let test = self.tests.iter().find(|(tested, test)| {
+            *tested == field && test.pc < taken && taken < mark.pc && self.held_at(*test).is_empty()
+        })?;
+        Some(LocalFact {
+            kind: LocalKind::TestLockAssign,
+            pc: mark.pc,
+            other: test.1.pc,
+            field: Some(field),
+        })
+    }
+
+    /// An assignment to a field inside a block that locks the object in it.
+    fn replaced(&self, field: PairId, mark: Mark) -> Option<LocalFact> {
+        let held = self.held_at(mark);
+        let site = held.iter().map(|site| self.sites[usize::from(*site)]).find(|site| {
+            let lock = self.exprs.node(site.lock);
+            site.kind == SiteKind::Block
+                && matches!(lock, Node::Field(_, named) | Node::Static(named) if named == field)
+        })?;
+        Some(LocalFact {
+            kind: LocalKind::ReplacedInside,
+            pc: mark.pc,
+            other: site.pc,
+            field: Some(field),
+        })
     }
 
     fn naked(&self, lock: ExprId, mark: Mark) -> Option<LocalFact> {

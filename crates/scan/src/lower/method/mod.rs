@@ -2,6 +2,7 @@
 
 mod call;
 mod local;
+mod notes;
 
 use ravel_classfile::{Code, ConstantPool, Instruction, Operand, access, op, stack_effect};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,7 +12,7 @@ use super::held::{self, RawExit};
 use super::variables::Variables;
 use crate::body::{Block, Body, Site, SiteKind, Stmt};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
-use crate::program::LocalFact;
+use crate::program::{LocalFact, Touch};
 use crate::symbols::{PairId, Sym, parameters, result, slots};
 
 /// What a method's code is lowered with.
@@ -33,6 +34,8 @@ pub(super) struct Context<'a> {
     pub halves: &'a FxHashMap<PairId, PairId>,
     /// The class and the member of a pair.
     pub members: &'a dyn Fn(PairId) -> (Sym, Sym),
+    /// Whether the class locks anything.
+    pub uses_locks: bool,
 }
 
 /// What became of a method.
@@ -45,6 +48,8 @@ pub(super) struct Lowered {
     pub reflective: usize,
     /// Fields to which the constructor gives the read or the write lock of the lock in another field.
     pub halves: Vec<(PairId, PairId)>,
+    pub touches: Vec<Touch>,
+    pub stores_elements: bool,
 }
 
 /// Where something that rules ask for happened: before which statement of which block.
@@ -53,6 +58,15 @@ struct Mark {
     block: u16,
     stmt: u32,
     pc: u16,
+}
+
+/// How a constructor lets its object out.
+#[derive(Debug, Clone, Copy)]
+enum Leak {
+    /// It calls this method, which may start a thread.
+    Started(PairId),
+    /// It puts the object into this static field.
+    Published(PairId),
 }
 
 struct Run<'a, 'c> {
@@ -75,7 +89,8 @@ struct Run<'a, 'c> {
     /// Fields assigned anywhere in the method: expressions through them are no stable names.
     puts: Vec<PairId>,
     stores_elements: bool,
-    escaped: FxHashSet<ExprId>,
+    /// What left the method's hands, and the first position at which it did.
+    escaped: FxHashMap<ExprId, u16>,
     /// Acquisitions that only happen on the way from one block to another.
     conditional: Vec<(u16, u16, u16, ExprId)>,
     tests: Vec<(PairId, Mark)>,
@@ -83,6 +98,12 @@ struct Run<'a, 'c> {
     mutations: Vec<Mark>,
     waits: Vec<Mark>,
     notifies: Vec<(ExprId, Mark)>,
+    /// Uses of the method's own fields; whether they are written.
+    touches: Vec<(PairId, bool, Mark)>,
+    /// Calls on date formats and calendars in static fields.
+    formats: Vec<(PairId, Mark)>,
+    /// Threads that a constructor starts, and static fields that it puts its object into.
+    leaks: Vec<(Leak, Mark)>,
     out: Lowered,
     block: u16,
     pc: u16,
@@ -130,13 +151,16 @@ pub(super) fn lower(context: &Context<'_>, code: &Code) -> Option<Lowered> {
         read_from: FxHashMap::default(),
         puts,
         stores_elements,
-        escaped: FxHashSet::default(),
+        escaped: FxHashMap::default(),
         conditional: Vec::new(),
         tests: Vec::new(),
         assignments: Vec::new(),
         mutations: Vec::new(),
         waits: Vec::new(),
         notifies: Vec::new(),
+        touches: Vec::new(),
+        formats: Vec::new(),
+        leaks: Vec::new(),
         out: Lowered::default(),
         block: 0,
         pc: 0,
@@ -199,7 +223,10 @@ impl Run<'_, '_> {
                         for (known, new) in known.iter_mut().zip(&self.stack) {
                             if known != new {
                                 // Either object may be meant from here on.
-                                self.escaped.extend([*known, *new]);
+                                for either in [*known, *new] {
+                                    let since = self.escaped.entry(either).or_insert(self.pc);
+                                    *since = self.pc.min(*since);
+                                }
                                 *known = UNKNOWN;
                             }
                         }
@@ -208,6 +235,12 @@ impl Run<'_, '_> {
             }
         }
         Some(())
+    }
+
+    /// A value leaves the method's hands here.
+    fn escape(&mut self, value: ExprId) {
+        let since = self.escaped.entry(value).or_insert(self.pc);
+        *since = self.pc.min(*since);
     }
 
     fn pop(&mut self) -> ExprId {
@@ -281,9 +314,10 @@ impl Run<'_, '_> {
                     self.pop();
                 }
                 let (index, array) = (self.pop(), self.pop());
+                self.out.stores_elements = true;
                 self.mutations.push(self.mark());
                 if opcode == op::AASTORE {
-                    self.escaped.insert(value);
+                    self.escape(value);
                     let element = self.exprs.add(Node::Elem(array, index));
                     self.assign(element);
                 }
@@ -316,7 +350,7 @@ impl Run<'_, '_> {
                 let count: usize = parameters(descriptor).map(slots).sum();
                 let left = self.stack.len().saturating_sub(count);
                 let captured = self.stack.split_off(left);
-                self.escaped.extend(captured);
+                captured.into_iter().for_each(|value| self.escape(value));
                 self.push_unknown(slots(result(descriptor)));
             }
             (_, Operand::Method(index) | Operand::InterfaceMethod(index, _)) => self.call(opcode, index, number)?,
@@ -356,7 +390,7 @@ impl Run<'_, '_> {
             self.copies.insert(variable, value);
             return;
         }
-        self.escaped.insert(value);
+        self.escape(value);
         let local = self.exprs.add(Node::Local(variable));
         self.assign(local);
     }
@@ -466,6 +500,13 @@ impl Run<'_, '_> {
                 write,
             });
         }
+        let own = is_static || self.exprs.node(base) == Node::This;
+        if self.context.uses_locks && own && (self.context.members)(pair).0 == self.context.class {
+            self.touches.push((pair, write, self.mark()));
+        }
+        if opcode == op::PUTSTATIC && self.context.name == b"<init>" && self.exprs.node(value) == Node::This {
+            self.leaks.push((Leak::Published(pair), self.mark()));
+        }
         let node = if is_static {
             Node::Static(pair)
         } else {
@@ -483,10 +524,10 @@ impl Run<'_, '_> {
             return Some(());
         }
         if write {
-            self.escaped.insert(value);
+            self.escape(value);
             self.mutations.push(self.mark());
             self.assignments.push((pair, self.mark()));
-            if !matches!(self.context.name, b"<init>" | b"<clinit>") {
+            if !self.out.assigns.contains(&pair) {
                 self.out.assigns.push(pair);
             }
             self.assign(expr);
@@ -525,8 +566,8 @@ impl Run<'_, '_> {
             .into_iter()
             .filter_map(|node| Some((node, self.variables.name(node)?)));
         let names = names.collect();
-        let mut escaped: Vec<ExprId> = self.escaped.into_iter().collect();
-        escaped.retain(|expr| matches!(self.exprs.node(*expr), Node::New(_)));
+        let mut escaped: Vec<(ExprId, u16)> = self.escaped.into_iter().collect();
+        escaped.retain(|(expr, _)| matches!(self.exprs.node(*expr), Node::New(_)));
         escaped.sort_unstable();
         self.out.body = Body {
             exprs: self.exprs.nodes().into(),
@@ -576,6 +617,9 @@ impl Run<'_, '_> {
         let marks = self.tests.iter_mut().map(|(_, mark)| mark);
         let marks = marks.chain(self.assignments.iter_mut().map(|(_, mark)| mark));
         let marks = marks.chain(self.notifies.iter_mut().map(|(_, mark)| mark));
+        let marks = marks.chain(self.touches.iter_mut().map(|(_, _, mark)| mark));
+        let marks = marks.chain(self.formats.iter_mut().map(|(_, mark)| mark));
+        let marks = marks.chain(self.leaks.iter_mut().map(|(_, mark)| mark));
         for mark in marks.chain(&mut self.mutations).chain(&mut self.waits) {
             mark.stmt = moved(mark.stmt);
         }

@@ -1,0 +1,81 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+
+/**
+ * What a class with steps of a goal calls in a directed run. A hook that no goal needs at the moment ends after one look at a
+ * table; the others go to the agent, which may hold the thread there.
+ */
+public final class RavelDirector {
+    private static final Unsafe U = Unsafe.getUnsafe();
+    /** A byte for each site, and after them one for each unit: not 0 while a goal needs it. */
+    private static final long ARMED = table(false);
+    private static final long UNITS = table(true);
+    private static final long NUMBER = U.objectFieldOffset(Thread.class, "tid");
+
+    private RavelDirector() {
+    }
+
+    private static long thread() {
+        return U.getLong(Thread.currentThread(), NUMBER);
+    }
+
+    /** An opaque read: a plain one may be hoisted out of a loop and would never see a change. */
+    private static boolean armed(int site) {
+        return U.getByteOpaque(null, ARMED + site) != 0;
+    }
+
+    public static void before(Object object, int site) {
+        if (armed(site)) arrive(object, null, 0, site, thread());
+    }
+
+    public static void before(Object array, int index, int site) {
+        if (armed(site)) arrive(array, null, index, site, thread());
+    }
+
+    public static void before(Object object, Object key, int site) {
+        if (armed(site)) arrive(object, key, 0, site, thread());
+    }
+
+    public static void after(int site) {
+        if (armed(site)) complete(site, thread(), false, 0);
+    }
+
+    public static void afterValue(long value, int site) {
+        if (armed(site)) complete(site, thread(), true, value);
+    }
+
+    public static void enter(int unit) {
+        if (U.getByteOpaque(null, UNITS + unit) != 0) entered(unit, thread());
+    }
+
+    public static void leave(int unit) {
+        if (U.getByteOpaque(null, UNITS + unit) != 0) left(unit, thread());
+    }
+
+    /** A thread ends by an exception that no handler took. */
+    public static void uncaught(Thread thread, Throwable exception) {
+        died(thread, exception.getClass().getName(), message(exception));
+    }
+
+    /** The program's own code runs here: it may throw as well. */
+    private static String message(Throwable exception) {
+        try {
+            return exception.getMessage();
+        } catch (Throwable again) {
+            return null;
+        }
+    }
+
+    private static native long table(boolean units);
+
+    private static native void arrive(Object object, Object key, int index, int site, long thread);
+
+    private static native void complete(int site, long thread, boolean known, long value);
+
+    private static native void entered(int unit, long thread);
+
+    private static native void left(int unit, long thread);
+
+    private static native void died(Thread thread, String exception, String message);
+}

@@ -1,0 +1,367 @@
+package java.lang;
+
+import static java.lang.RavelLayout.Block.*;
+import static java.lang.RavelLayout.Flag.*;
+import static java.lang.RavelLayout.Hash.MIX;
+import static java.lang.RavelTables.*;
+
+import java.lang.RavelLayout.Kind;
+import java.lang.RavelLayout.Point;
+import java.lang.RavelLayout.SiteFlag;
+import java.lang.RavelLayout.Size;
+import java.lang.RavelLayout.Word;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/** Accesses to fields, of objects and static ones. */
+public final class RavelFields {
+    private RavelFields() {}
+
+    public static void get(int v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.READ, code, o, w, v);
+    }
+
+    public static void get(long v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.READ, code, o, w, v);
+    }
+
+    public static void get(float v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.READ, code, o, w, Float.floatToRawIntBits(v));
+    }
+
+    public static void get(double v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.READ, code, o, w, Double.doubleToRawLongBits(v));
+    }
+
+    public static void get(Object v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.READ, code, o, w, RavelObjects.reference(v));
+    }
+
+    public static void volatileGet(int v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
+        access(t, Kind.READ, code, o, w, v);
+    }
+
+    public static void volatileGet(long v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
+        access(t, Kind.READ, code, o, w, v);
+    }
+
+    public static void volatileGet(float v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
+        access(t, Kind.READ, code, o, w, Float.floatToRawIntBits(v));
+    }
+
+    public static void volatileGet(double v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
+        access(t, Kind.READ, code, o, w, Double.doubleToRawLongBits(v));
+    }
+
+    public static void volatileGet(Object v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
+        access(t, Kind.READ, code, o, w, RavelObjects.reference(v));
+    }
+
+    public static void put(int v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.WRITE, code, o, w, v);
+    }
+
+    public static void put(long v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.WRITE, code, o, w, v);
+    }
+
+    public static void put(float v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.WRITE, code, o, w, Float.floatToRawIntBits(v));
+    }
+
+    public static void put(double v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.WRITE, code, o, w, Double.doubleToRawLongBits(v));
+    }
+
+    public static void put(Object v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sure(t, w, code)) return;
+        access(t, Kind.WRITE, code, o, w, RavelObjects.reference(v));
+    }
+
+    /** The thread has an object. This access cannot race, but other accesses to the object may, and these need to know who shares it. */
+    public static void touch(Object o, long w) {
+        if ((w & 1) != 0) return;
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
+        RavelObjects.share(t, o, w, U.getInt(t + POSITION));
+    }
+
+    // Fields of tracked JDK objects: they count only when application code called, outside modelled methods.
+
+    public static void jget(int v, Object o, long w, int site) {
+        jdk(Kind.READ, o, w, site, v);
+    }
+
+    public static void jget(long v, Object o, long w, int site) {
+        jdk(Kind.READ, o, w, site, v);
+    }
+
+    public static void jget(float v, Object o, long w, int site) {
+        jdk(Kind.READ, o, w, site, Float.floatToRawIntBits(v));
+    }
+
+    public static void jget(double v, Object o, long w, int site) {
+        jdk(Kind.READ, o, w, site, Double.doubleToRawLongBits(v));
+    }
+
+    public static void jget(Object v, Object o, long w, int site) {
+        jdk(Kind.READ, o, w, site, RavelObjects.reference(v));
+    }
+
+    public static void jput(int v, Object o, long w, int site) {
+        jdk(Kind.WRITE, o, w, site, v);
+    }
+
+    public static void jput(long v, Object o, long w, int site) {
+        jdk(Kind.WRITE, o, w, site, v);
+    }
+
+    public static void jput(float v, Object o, long w, int site) {
+        jdk(Kind.WRITE, o, w, site, Float.floatToRawIntBits(v));
+    }
+
+    public static void jput(double v, Object o, long w, int site) {
+        jdk(Kind.WRITE, o, w, site, Double.doubleToRawLongBits(v));
+    }
+
+    public static void jput(Object v, Object o, long w, int site) {
+        jdk(Kind.WRITE, o, w, site, RavelObjects.reference(v));
+    }
+
+    private static void jdk(int kind, Object o, long w, int site, long v) {
+        if (w == 0) return;
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || RavelMethods.hidden(t)) return;
+        RavelPoints.step(t);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sureOfMany(t, w, site)) return;
+        if ((FLAGS & FOR_RACES) != 0) U.putInt(t + INSIDE, 1);
+        access(t, kind, site, o, w, v);
+        if ((FLAGS & FOR_RACES) != 0) U.putInt(t + INSIDE, 0);
+    }
+
+    // Static fields.
+
+    public static void getStatic(int v, int code) {
+        statics(Kind.READ, code, v);
+    }
+
+    public static void getStatic(long v, int code) {
+        statics(Kind.READ, code, v);
+    }
+
+    public static void getStatic(float v, int code) {
+        statics(Kind.READ, code, Float.floatToRawIntBits(v));
+    }
+
+    public static void getStatic(double v, int code) {
+        statics(Kind.READ, code, Double.doubleToRawLongBits(v));
+    }
+
+    public static void getStatic(Object v, int code) {
+        statics(Kind.READ, code, RavelObjects.reference(v));
+    }
+
+    public static void putStatic(int v, int code) {
+        statics(Kind.WRITE, code, v);
+    }
+
+    public static void putStatic(long v, int code) {
+        statics(Kind.WRITE, code, v);
+    }
+
+    public static void putStatic(float v, int code) {
+        statics(Kind.WRITE, code, Float.floatToRawIntBits(v));
+    }
+
+    public static void putStatic(double v, int code) {
+        statics(Kind.WRITE, code, Double.doubleToRawLongBits(v));
+    }
+
+    public static void putStatic(Object v, int code) {
+        statics(Kind.WRITE, code, RavelObjects.reference(v));
+    }
+
+    /** STATICS has a word for each site: the index of its field's owner in the same table, found by the agent. */
+    @ForceInline
+    private static void statics(int kind, int code, long v) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        long owner = STATICS + 4L * U.getInt(STATICS + 4L * (code & Point.SITE));
+        int tag = U.getInt(owner);
+        if (tag == U.getInt(t + TAG)) return;
+        staticAccess(t, kind, code & Point.SITE, RavelPoints.position(t, code), owner, tag, v);
+    }
+
+    @DontInline
+    private static void staticAccess(long t, int kind, int site, int p, long owner, int tag, long v) {
+        if ((tag & 1) == 0) {
+            // It is not known who made it; the first thread usually did. To all other threads it is shared.
+            if (tag == 0 && U.getInt(t + THREAD) == 0 && (FLAGS & KEEP_UNSHARED) == 0) {
+                U.putInt(owner, U.getInt(t + TAG));
+                return;
+            }
+            U.putInt(owner, tag = 1);
+        }
+        int flags = U.getByte(SITES + site);
+        if (flags != 0) {
+            special(t, kind, site, p, 0, v, flags);
+            return;
+        }
+        if ((FLAGS & KEEP_REPEATS) == 0) {
+            int field = U.getInt(STATICS + 4L * site);
+            if (RavelRepeats.repeated(t, (long) field << 1 | kind & 1)) return;
+            int claim = tag >>> 1;
+            int next = RavelRepeats.settle(t, kind == Kind.WRITE, site, field, claim);
+            if (next < 0) return;
+            if (next != claim) U.compareAndSetInt(null, owner, tag, next << 1 | 1);
+        }
+        RavelRecords.recordPlain(t, kind, site, p, 0, v);
+    }
+
+    @DontInline
+    private static void access(long t, int kind, int code, Object o, long w, long v) {
+        long place = t + SURE_OBJECTS + ((code & Size.SITE_SLOTS - 1) << 3);
+        if (RavelRepeats.sureVolatile(t, w, code)) return;
+        long sure = w + code * MIX + U.getLong(t + SAYS_NEW);
+        if (RavelRepeats.sureOfMany(t, w, code)) {
+            U.putLong(place, sure);
+            return;
+        }
+        int site = code & Point.SITE;
+        int p = RavelPoints.position(t, code);
+        if ((w & 1) == 0) {
+            w = RavelObjects.share(t, o, w, p);
+            if ((w & 1) == 0 && (FLAGS & KEEP_UNSHARED) == 0) return;
+        }
+        int flags = U.getByte(SITES + site);
+        if (flags != 0) {
+            long writes = RavelRepeats.writesOf(site);
+            boolean seen = special(t, kind, site, p, RavelObjects.id(w), v, flags);
+            if (seen) U.putLong(place, (flags & SiteFlag.VOLATILE) != 0 ? RavelRepeats.sureOfVolatile(t, w, code, writes) : sure);
+            return;
+        }
+        if ((FLAGS & FOR_RACES) != 0) {
+            RavelRecords.recordPlain(t, kind, site, p, RavelObjects.id(w), v);
+            if ((FLAGS & KEEP_REPEATS) != 0) return;
+            sure = w + code * MIX + U.getLong(t + SAYS_NEW);
+            U.putLong(place, sure);
+            U.putLong(RavelRepeats.placeOfMany(t, (int) (w >>> Word.ID), code), sure);
+            return;
+        }
+        if ((FLAGS & KEEP_REPEATS) == 0) {
+            if (RavelRepeats.repeated(t, RavelObjects.id(w) << 24 ^ (long) U.getInt(STATICS + 4L * site) << 1 ^ kind & 1)) return;
+            int claim = (int) w >>> 1 & RavelRepeats.CLAIM_BITS;
+            int next = RavelRepeats.settle(t, kind == Kind.WRITE, site, RavelObjects.id(w), claim);
+            if (next < 0) {
+                U.putLong(place, sure);
+                U.putLong(RavelRepeats.placeOfMany(t, (int) (w >>> Word.ID), code), sure);
+                return;
+            }
+            if (next != claim) {
+                // If it fails, another thread is here: nothing is settled.
+                U.compareAndSetLong(o, (long) U.getInt(o.getClass(), CLASS_WORD), w, w & ~((long) RavelRepeats.CLAIM_BITS << 1) | (long) next << 1);
+            }
+        }
+        RavelRecords.recordPlain(t, kind, site, p, RavelObjects.id(w), v);
+    }
+
+    /** An access to a final or volatile field; gives whether the next such access says nothing new either, as long as no thread writes. */
+    private static boolean special(long t, int kind, int site, int p, long object, long v, int flags) {
+        if ((flags & SiteFlag.VOLATILE) == 0) return true;
+        if (kind == Kind.WRITE) {
+            RavelRecords.stamped(t, kind, site, p, object, v, U.getLong(t + STAMP));
+            return false;
+        }
+        // The thread that wrote the value has moved both counters before.
+        long writes = RavelRepeats.writesOf(site);
+        long of = object == 0 ? U.getInt(STATICS + 4L * site) : object;
+        if ((FLAGS & KEEP_REPEATS) == 0 && RavelRepeats.seenBefore(t, of, site, (int) writes)) return true;
+        U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
+        RavelRecords.record(t, kind, site, p, object, v);
+        return false;
+    }
+
+    /** Before a write to a volatile field: its number must be smaller than that of any read that sees it. */
+    public static void stamp(int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        if ((U.getByte(SITES + site) & SiteFlag.VOLATILE) != 0) {
+            long number = U.getAndAddLong(null, SEQUENCE, 1);
+            U.putLong(t + STAMP, number);
+            RavelRepeats.writing(U.getInt(STATICS + 4L * site), number);
+        }
+    }
+
+    /** The same of a static field. */
+    static boolean aloneInStatic(long t, int field) {
+        long owner = STATICS + 4L * (Point.SITE + 1 + field);
+        int tag = U.getInt(owner);
+        if (tag == U.getInt(t + TAG)) return true;
+        if (tag == 0 && U.getInt(t + THREAD) == 0 && (FLAGS & KEEP_UNSHARED) == 0) {
+            U.putInt(owner, U.getInt(t + TAG));
+            return true;
+        }
+        if ((tag & 1) == 0) U.putInt(owner, 1);
+        return false;
+    }
+}

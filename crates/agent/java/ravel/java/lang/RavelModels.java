@@ -1,0 +1,315 @@
+package java.lang;
+
+import static java.lang.RavelLayout.Block.*;
+import static java.lang.RavelLayout.Flag.*;
+import static java.lang.RavelTables.*;
+
+import java.lang.RavelLayout.Effect;
+import java.lang.RavelLayout.Kind;
+import java.lang.RavelLayout.Model;
+import java.lang.RavelLayout.ModelFrame;
+import java.lang.RavelLayout.Shift;
+import jdk.internal.vm.annotation.DontInline;
+
+/**
+ * Modelled methods of the JDK: the table in models.rs says what each of them means to the threads that call it. The code inside
+ * is hidden, except application code that it calls back.
+ */
+public final class RavelModels {
+    private RavelModels() {}
+
+    public static void in(Object self, Object argument, int model) {
+        enterModel(self, argument, -1, model);
+    }
+
+    /** A modelled method whose key is an index. */
+    public static void in(Object self, int index, int model) {
+        enterModel(self, null, index, model);
+    }
+
+    @DontInline
+    private static void enterModel(Object self, Object argument, int index, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long top = U.getLong(t + TOP);
+        int effect = model & Model.EFFECT;
+        boolean outside = top == U.getLong(t + BOTTOM);
+        // A task that a thread runs while it waits for another is run all the same.
+        boolean inside = top == U.getLong(t + OPAQUE);
+        // How many parts of a task are left is the pool's own affair: what completes it is known from elsewhere.
+        boolean pending = self instanceof java.util.concurrent.CountedCompleter && argument instanceof java.lang.invoke.VarHandle;
+        if (pending || inside && effect != Effect.RUN || outside && (model & Model.ALWAYS) == 0) {
+            U.putInt(t + NEST, U.getInt(t + NEST) + 1);
+            return;
+        }
+        long m = U.getLong(t + MODEL);
+        if (m == U.getLong(t + MODEL_BASE) + ModelFrame.STACK) {
+            U.putInt(t + NEST, U.getInt(t + NEST) + 1);
+            return;
+        }
+        if ((model >>> Model.FIELD & Model.FIELDS) != 0 && (model & Model.THROUGH_HANDLE) == 0 && RavelObjects.untracked(self)) {
+            U.putInt(t + NEST, U.getInt(t + NEST) + 1);
+            return;
+        }
+        // A method that only hides may run in another thread in the next run: it is no point of the program.
+        boolean point = !outside && !inside && effect != Effect.HIDE;
+        if (point) {
+            if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
+            RavelPoints.step(t);
+        }
+        long object = self == null ? 0 : RavelObjects.identity(self);
+        if ((model & Model.THROUGH_HANDLE) != 0) {
+            model = RavelHandles.throughHandle(self, argument, model);
+            effect = model & Model.EFFECT;
+            // The field may be a volatile one that others read in the usual way.
+            if (effect != Effect.GET && effect != Effect.MAP_GET) {
+                RavelRepeats.writing(model >>> Model.FIELD & Model.FIELDS, U.getAndAddLong(null, SEQUENCE, 1));
+            }
+        }
+        boolean alone = (model >>> Model.FIELD & Model.FIELDS) != 0;
+        if ((model & Model.THROUGH_HANDLE) != 0 && self == argument
+                && effect != Effect.MAP_GET && effect != Effect.MAP_REPLACE_IF && effect != Effect.MAP_UPDATE) {
+            object = 0;
+            alone = RavelFields.aloneInStatic(t, model >>> Model.FIELD & Model.FIELDS);
+        } else if (alone) {
+            alone = RavelObjects.aloneIn(t, self);
+        }
+        long extra = 0;
+        int site = U.getInt(t + CALL);
+        switch (effect) {
+            case Effect.LOCK: if ((FLAGS & FORCING) != 0) Ravel.want(t, object); break;
+            case Effect.UNLOCK: RavelRecords.sync(t, Kind.RELEASE, site, object); break;
+            case Effect.UNLOCK_SHARED: RavelRecords.sync(t, Kind.RELEASE_SHARED, site, object); break;
+            case Effect.AWAIT: RavelRecords.sync(t, Kind.WAIT, site, object); break;
+            case Effect.SIGNAL: RavelRecords.sync(t, Kind.NOTIFY, site, object); break;
+            case Effect.SIGNAL_ALL: RavelRecords.sync(t, Kind.NOTIFY_ALL, site, object); break;
+            case Effect.SEND: case Effect.EXCHANGE: RavelRecords.sync(t, Kind.SEND, site, object); break;
+            case Effect.BARRIER:
+                RavelRecords.sync(t, Kind.SEND, site, object);
+                // The last to come may run an action for all.
+                RavelRecords.sync(t, Kind.RECEIVE, site, object);
+                break;
+            case Effect.RUN: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
+            case Effect.MONITOR: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
+            case Effect.JOIN: extra = ((Thread) argument).ravel$t; break;
+            case Effect.SET: case Effect.STATE_UPDATE: extra = U.getAndAddLong(null, SEQUENCE, 1); break;
+            case Effect.MAP_GET: case Effect.MAP_PUT: case Effect.MAP_PUT_IF_ABSENT: case Effect.MAP_REMOVE:
+            case Effect.MAP_COMPUTE: case Effect.MAP_REPLACE_IF: case Effect.MAP_UPDATE:
+                extra = index >= 0 ? index : key(argument);
+                break;
+            case Effect.QUEUE_PUT: case Effect.SEND_ARGUMENT: case Effect.INVOKE:
+                if (argument != null) RavelRecords.sync(t, Kind.SEND, site, extra = RavelObjects.identity(argument));
+                break;
+            default: break;
+        }
+        U.putInt(m + ModelFrame.MODEL, model);
+        U.putInt(m + ModelFrame.NEST, U.getInt(t + NEST));
+        U.putLong(m + ModelFrame.OPAQUE, U.getLong(t + OPAQUE));
+        U.putLong(m + ModelFrame.OBJECT, object);
+        U.putLong(m + ModelFrame.EXTRA, extra);
+        U.putInt(m + ModelFrame.SITE, site);
+        U.putInt(m + ModelFrame.ALONE, alone ? 1 : 0);
+        U.putLong(t + MODEL, m + ModelFrame.SIZE);
+        U.putInt(t + NEST, 0);
+        if (point && mayBlock(effect)) RavelForced.handOver(t);
+        U.putLong(t + OPAQUE, effect == Effect.RUN ? 0 : effect == Effect.MONITOR ? U.getLong(t + OPAQUE) : top);
+    }
+
+    /** A modelled method that takes a long: only the stamp of StampedLock. */
+    public static void in(Object self, long stamp, int model) {
+        in(self, null, (model & Model.EFFECT) != Effect.UNLOCK_STAMP ? model
+                : model & ~Model.EFFECT | ((stamp & 0x80) != 0 ? Effect.UNLOCK : Effect.UNLOCK_SHARED));
+    }
+
+    private static long key(Object key) {
+        if (key == null) return 0;
+        Class<?> type = key.getClass();
+        if (type == String.class || type == Integer.class || type == Long.class) return key.hashCode() & 0xFFFFFFFFL;
+        return RavelObjects.identity(key) & 0xFFFFFFFFL;
+    }
+
+    public static void out(int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) out(t, model, true, null, 0);
+    }
+
+    public static void out(int result, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) out(t, model, result != 0, null, result);
+    }
+
+    public static void out(long result, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) out(t, model, result > 0, null, result);
+    }
+
+    public static void out(Object result, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) out(t, model, result != null, result, 0);
+    }
+
+    public static void outThrown(Throwable thrown, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long m = leaveModel(t);
+        if (m == 0) return;
+        int site = U.getInt(m + ModelFrame.SITE);
+        long object = U.getLong(m + ModelFrame.OBJECT);
+        switch (model & Model.EFFECT) {
+            case Effect.AWAIT: RavelPoints.step(t); RavelRecords.sync(t, Kind.RESUME_UNNOTIFIED, site, object); break;
+            case Effect.MONITOR: RavelPoints.step(t); RavelRecords.sync(t, Kind.RELEASE, site, object); break;
+            case Effect.RUN: ran(t, site); break;
+            case Effect.RECEIVE:
+                if (thrown instanceof java.util.concurrent.ExecutionException
+                        || thrown instanceof java.util.concurrent.CompletionException) {
+                    RavelRecords.sync(t, Kind.RECEIVE, site, object);
+                }
+                break;
+            default: break;
+        }
+    }
+
+    /** The end of a task: a thread that waits until the pool has nothing left to do has seen what the task did. */
+    private static void ran(long t, int site) {
+        Thread thread = Thread.currentThread();
+        if (thread instanceof java.util.concurrent.ForkJoinWorkerThread) {
+            RavelRecords.sync(t, Kind.SEND, site, RavelObjects.identity(((java.util.concurrent.ForkJoinWorkerThread) thread).getPool()));
+        }
+    }
+
+    /** These futures (or tasks, or several of them) were completed before this point. */
+    public static void heard(Object one, Object other) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        hear(t, one);
+        hear(t, other);
+    }
+
+    private static void hear(long t, Object future) {
+        if (future == null) return;
+        if (future instanceof Object[]) {
+            Object[] all = (Object[]) future;
+            for (int i = 0; i < all.length; i++) hear(t, all[i]);
+        } else if (future instanceof java.util.List) {
+            java.util.List<?> all = (java.util.List<?>) future;
+            for (int i = 0; i < all.size(); i++) hear(t, all.get(i));
+        } else {
+            RavelRecords.sync(t, Kind.RECEIVE, U.getInt(t + CALL), RavelObjects.identity(future));
+        }
+    }
+
+    /** A task is about to be done. */
+    public static void told(Object task) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) RavelRecords.sync(t, Kind.SEND, U.getInt(t + CALL), RavelObjects.identity(task));
+    }
+
+    /** A part of a tree of tasks is done: a thread that completes the next one, or waits for the root, has seen it. */
+    public static void completing(Object task) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        long root = RavelObjects.identity(((java.util.concurrent.CountedCompleter<?>) task).getRoot());
+        int site = U.getInt(t + CALL);
+        RavelRecords.sync(t, Kind.SEND, site, root);
+        RavelRecords.sync(t, Kind.RECEIVE, site, root);
+    }
+
+    /** Pops the model stack; 0 if the method was not recorded. */
+    private static long leaveModel(long t) {
+        int nest = U.getInt(t + NEST);
+        if (nest > 0) {
+            U.putInt(t + NEST, nest - 1);
+            return 0;
+        }
+        long m = U.getLong(t + MODEL);
+        if (m == U.getLong(t + MODEL_BASE)) return 0;
+        m -= ModelFrame.SIZE;
+        U.putLong(t + MODEL, m);
+        U.putInt(t + NEST, U.getInt(m + ModelFrame.NEST));
+        U.putLong(t + OPAQUE, U.getLong(m + ModelFrame.OPAQUE));
+        return m;
+    }
+
+    @DontInline
+    private static void out(long t, int model, boolean yes, Object result, long value) {
+        long m = leaveModel(t);
+        if (m == 0) return;
+        model = U.getInt(m + ModelFrame.MODEL);
+        int site = U.getInt(m + ModelFrame.SITE);
+        long object = U.getLong(m + ModelFrame.OBJECT);
+        long extra = U.getLong(m + ModelFrame.EXTRA);
+        long state = U.getInt(m + ModelFrame.ALONE) != 0 ? 0 : (long) (model >>> Model.FIELD & Model.FIELDS) << Shift.STATE_FIELD | object;
+        switch (model & Model.EFFECT) {
+            case Effect.LOCK: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
+            case Effect.JOIN:
+                if (extra != 0 && U.getIntVolatile(null, extra + ENDED) != 0) RavelRecords.sync(t, Kind.JOIN, site, U.getInt(extra + THREAD));
+                break;
+            case Effect.MONITOR: RavelPoints.step(t); RavelRecords.sync(t, Kind.RELEASE, site, object); break;
+            case Effect.TRY_LOCK: if (yes) RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
+            case Effect.LOCK_SHARED: RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); break;
+            case Effect.TRY_LOCK_SHARED: if (yes) RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); break;
+            case Effect.AWAIT: RavelPoints.step(t); RavelRecords.sync(t, yes ? Kind.RESUME : Kind.RESUME_UNNOTIFIED, site, object); break;
+            case Effect.RECEIVE: case Effect.BARRIER: case Effect.EXCHANGE: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
+            case Effect.INVOKE: if (extra != 0) RavelRecords.sync(t, Kind.RECEIVE, site, extra); break;
+            case Effect.RECEIVE_IF: if (yes) RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
+            case Effect.RECEIVE_RESULT: if (result != null) RavelRecords.sync(t, Kind.RECEIVE, site, RavelObjects.identity(result)); break;
+            case Effect.RUN: ran(t, site); break;
+            case Effect.GET: case Effect.STATE_READ: state(t, Kind.READ_STATE, site, state, value); break;
+            case Effect.SET: state(t, Kind.WRITE_STATE, site, state, 0, extra); break;
+            case Effect.STATE_UPDATE: state(t, Kind.UPDATE_STATE, site, state, 0, extra); break;
+            case Effect.UPDATE: state(t, Kind.UPDATE_STATE, site, state, value); break;
+            case Effect.COMPARE_AND_SET: state(t, yes ? Kind.UPDATE_STATE : Kind.READ_STATE, site, state, value); break;
+            case Effect.MAP_GET: state(t, Kind.READ_ENTRY, site, state, extra); break;
+            case Effect.MAP_PUT: entry(t, site, state, extra, true, !yes); break;
+            case Effect.MAP_PUT_IF_ABSENT: entry(t, site, state, extra, !yes, !yes); break;
+            case Effect.MAP_REMOVE: entry(t, site, state, extra, yes, yes); break;
+            case Effect.MAP_REPLACE_IF: entry(t, site, state, extra, yes, false); break;
+            case Effect.MAP_UPDATE: entry(t, site, state, extra, true, false); break;
+            case Effect.MAP_COMPUTE: entry(t, site, state, extra, true, true); break;
+            case Effect.QUEUE_PUT: if (yes) state(t, Kind.UPDATE_STATE, site, state, 0); break;
+            case Effect.QUEUE_TAKE:
+                if (result != null) RavelRecords.sync(t, Kind.RECEIVE, site, RavelObjects.identity(result));
+                state(t, yes ? Kind.UPDATE_STATE : Kind.READ_STATE, site, state, 0);
+                break;
+            case Effect.QUEUE_LOOK:
+                if (result != null) RavelRecords.sync(t, Kind.RECEIVE, site, RavelObjects.identity(result));
+                state(t, Kind.READ_STATE, site, state, 0);
+                break;
+            default: break;
+        }
+    }
+
+    /** An access to one entry of a map; {@code size} if the number of entries changed too (state field + 1). */
+    private static void entry(long t, int site, long state, long key, boolean update, boolean size) {
+        if (state == 0) return;
+        state(t, update ? Kind.UPDATE_ENTRY : Kind.READ_ENTRY, site, state, key);
+        if (size) state(t, Kind.UPDATE_STATE, site, state + (1L << Shift.STATE_FIELD), 0);
+    }
+
+    private static void state(long t, int kind, int site, long state, long value) {
+        if (state == 0 || U.getLong(t + TOP) == U.getLong(t + BOTTOM)) return;
+        int p = U.getInt(t + POSITION);
+        if (kind == Kind.READ_STATE || kind == Kind.READ_ENTRY) {
+            U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
+            RavelRecords.record(t, kind, site, p, state, value);
+        } else {
+            RavelRecords.stamped(t, kind, site, p, state, value, U.getAndAddLong(null, SEQUENCE, 1));
+        }
+    }
+
+    private static void state(long t, int kind, int site, long state, long value, long stamp) {
+        if (state == 0 || U.getLong(t + TOP) == U.getLong(t + BOTTOM)) return;
+        RavelRecords.stamped(t, kind, site, U.getInt(t + POSITION), state, value, stamp);
+    }
+
+    /**
+     * Whether a modelled method may wait for another thread as a matter of course. Others keep the turn until they are
+     * done; a lock hands over by itself when it is taken.
+     */
+    private static boolean mayBlock(int effect) {
+        switch (effect) {
+            case Effect.RECEIVE: case Effect.RECEIVE_IF: case Effect.BARRIER: case Effect.EXCHANGE: case Effect.JOIN: case Effect.INVOKE: return true;
+            default: return false;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package java.lang;
+
+import static java.lang.RavelLayout.Block.*;
+import static java.lang.RavelLayout.Flag.*;
+import static java.lang.RavelTables.*;
+
+import java.lang.RavelLayout.Kind;
+
+/** Threads: started, begun, ended, interrupted. */
+public final class RavelThreads {
+    private RavelThreads() {}
+
+    /** At the start of Thread.start and its kin. */
+    public static void starting(Thread child) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || child.ravel$t != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
+        // A pool starts its workers in the thread that finds it busy, another one in each run: that is no point of the program.
+        boolean worker = child instanceof java.util.concurrent.ForkJoinWorkerThread;
+        if (!worker) {
+            if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
+            RavelPoints.step(t);
+        }
+        RavelRecords.frames(t);
+        U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
+        RavelRepeats.release(t);
+        Ravel.fork(t, child, worker);
+    }
+
+    /** Virtual threads begin and end in Java code. */
+    public static void beginning() {
+        Thread thread = Thread.currentThread();
+        if (thread.ravel$t != 0) Ravel.began(thread);
+    }
+
+    public static void ending() {
+        Thread thread = Thread.currentThread();
+        if (thread.ravel$t != 0) Ravel.ended(thread);
+    }
+
+    public static void uncaught(Thread thread, Throwable exception) {
+        if (thread.ravel$t != 0) Ravel.died(thread, exception);
+    }
+
+    /** After {@code isAlive}: a thread that sees another one dead has seen all that it did. */
+    public static void alive(int result, Thread child) {
+        long t = Thread.currentThread().ravel$t;
+        if (result != 0 || t == 0 || child.ravel$t == 0 || RavelMethods.hidden(t)) return;
+        if (U.getIntVolatile(null, child.ravel$t + ENDED) == 0) return;
+        RavelPoints.step(t);
+        RavelRecords.sync(t, Kind.JOIN, U.getInt(t + CALL), U.getInt(child.ravel$t + THREAD));
+    }
+
+    /** At the start of a handler: an interrupted thread has seen everything that the interrupter did before. */
+    public static void interrupted(Throwable thrown) {
+        if (!(thrown instanceof InterruptedException)) return;
+        Thread thread = Thread.currentThread();
+        long t = thread.ravel$t;
+        if (t != 0) RavelRecords.sync(t, Kind.RECEIVE, U.getInt(t + CALL), RavelObjects.identity(thread));
+    }
+}

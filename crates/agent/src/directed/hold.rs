@@ -1,0 +1,85 @@
+//! How long a held thread waits: until its step is next, or the threads that could take the next one do nothing any more, or
+//! its time is over.
+//!
+//! Idleness is judged by the kernel, since Java calls a thread runnable that waits for a socket. Without this rule a hold would
+//! run into the program's own time limits.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::director::ThreadNumber;
+use crate::idle::{Idle, Sleep};
+use ravel_protocol::goal::Released;
+
+/// The longest hold.
+const CAP: Duration = Duration::from_millis(500);
+/// The longest hold while idleness cannot be judged, as with virtual threads, which the kernel does not know.
+const BLIND_CAP: Duration = Duration::from_millis(50);
+/// Polls in a row that must find all others idle.
+const IDLE_POLLS: u32 = 3;
+/// From one look at the others to the next.
+pub const POLL: Duration = Duration::from_millis(1);
+/// Holding that a goal may cost in one run.
+pub const GOAL_MILLIS: u64 = 3_000;
+/// Holding that all goals together may cost in one run.
+pub const RUN_MILLIS: u64 = 5_000;
+
+/// The kernel's numbers of the program's threads, as they were seen at hooks.
+#[derive(Default)]
+pub struct Tasks(BTreeMap<ThreadNumber, i32>);
+
+impl Tasks {
+    /// A thread is at a hook; a virtual one is on another thread of the kernel each time.
+    pub fn note(&mut self, thread: ThreadNumber) {
+        self.0.insert(thread, Idle::own_task());
+    }
+
+    fn idle(&self, thread: ThreadNumber) -> Option<Idle> {
+        self.0.get(&thread).map(|task| Idle::of_task(*task))
+    }
+}
+
+/// One hold as it goes on.
+pub struct Waiting {
+    since: Instant,
+    idle_polls: u32,
+    others: BTreeMap<ThreadNumber, Option<Idle>>,
+}
+
+impl Waiting {
+    /// Begins now.
+    pub fn begin() -> Waiting {
+        Waiting {
+            since: Instant::now(),
+            idle_polls: 0,
+            others: BTreeMap::new(),
+        }
+    }
+
+    /// How long it has lasted.
+    pub fn millis(&self) -> u64 {
+        self.since.elapsed().as_millis() as u64
+    }
+
+    /// Whether it must end, given the threads that could take the next step.
+    pub fn must_end(&mut self, others: &[ThreadNumber], tasks: &Tasks) -> Option<Released> {
+        for thread in others {
+            self.others.entry(*thread).or_insert_with(|| tasks.idle(*thread));
+        }
+        let blind = self.others.is_empty() || self.others.values().any(Option::is_none);
+        if self.since.elapsed() >= if blind && self.others.len() > 1 { BLIND_CAP } else { CAP } {
+            return Some(Released::Cap);
+        }
+        // Nobody has come yet that could be the partner: any thread of the program may.
+        let idle = match self.others.is_empty() {
+            true => !Idle::others_are_ready(),
+            false => self
+                .others
+                .values_mut()
+                .flatten()
+                .all(|other| other.look().0 != Sleep::Runs),
+        };
+        self.idle_polls = if idle { self.idle_polls + 1 } else { 0 };
+        (self.idle_polls > IDLE_POLLS).then_some(Released::Idle)
+    }
+}

@@ -1,0 +1,510 @@
+//! The life of a directed run: the plan is read, classes with steps get their hooks, threads are held and go on, and facts are
+//! written to the log at once, since the process may end in any way.
+
+use std::ffi::{CStr, c_char, c_uchar};
+use std::fs::File;
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jobject, jthread};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities,
+    jvmtiEnv, jvmtiError, jvmtiEventCallbacks,
+};
+use ravel_classfile::{ClassFile, CodeEditor, Result as ClassResult, op};
+
+use ravel_protocol::{EndedBy, line};
+
+use super::director::{Director, Held, ThreadNumber};
+use super::hold::{GOAL_MILLIS, POLL, RUN_MILLIS, Tasks, Waiting};
+use super::hooks::Hooks;
+use super::objects::{Jvm, KeptCell, LocalCell};
+use crate::helper;
+use crate::instrument::emit::Emit;
+use crate::instrument::hook;
+use crate::jvm::{self, Jvmti};
+use crate::options::Options;
+use ravel_protocol::goal::{GoalShape, Goals, LogLine, Released};
+
+/// Facts of one goal that a run is asked for.
+const WANTED: u64 = 1;
+/// How long threads are looked at for a deadlock after a cycle of locks has closed.
+const CLOSING: Duration = Duration::from_secs(3);
+/// The class whose last method sees every exception that no handler took.
+const THREAD: &str = "java/lang/Thread";
+
+/// Everything that a directed run has, for as long as the JVM lives.
+struct Directed {
+    jvmti: Jvmti,
+    vm: VmPointer,
+    plan: Goals,
+    hooks: Hooks,
+    /// A byte for each site, and one for each unit.
+    armed: (Box<[AtomicU8]>, Box<[AtomicU8]>),
+    state: Mutex<RunState>,
+    changed: Condvar,
+    log: Mutex<File>,
+}
+
+struct RunState {
+    director: Director<KeptCell>,
+    tasks: Tasks,
+}
+
+struct VmPointer(*mut JavaVM);
+
+// SAFETY: the invocation interface may be used by any thread.
+unsafe impl Send for VmPointer {}
+// SAFETY: as above.
+unsafe impl Sync for VmPointer {}
+
+static DIRECTED: OnceLock<Directed> = OnceLock::new();
+
+/// Starts a directed run in a JVM that is being created.
+pub fn load(vm: *mut JavaVM, jvmti: Jvmti, options: &Options) -> Result<(), String> {
+    let Some(path) = &options.goals else {
+        return Err("a directed run needs goals".into());
+    };
+    let plan: Goals = line::read_one(path).map_err(|error| error.to_string())?;
+    let log = File::options()
+        .append(true)
+        .create(true)
+        .open(&options.out)
+        .map_err(|error| format!("{}: {error}", options.out.display()))?;
+    let table = |length: usize| (0..length).map(|_| AtomicU8::new(1)).collect();
+    let directed = Directed {
+        jvmti,
+        vm: VmPointer(vm),
+        hooks: Hooks::new(&plan),
+        armed: (table(plan.sites.len()), table(plan.methods.len())),
+        state: Mutex::new(RunState {
+            director: Director::new(&plan, WANTED),
+            tasks: Tasks::default(),
+        }),
+        changed: Condvar::new(),
+        log: Mutex::new(log),
+        plan,
+    };
+    DIRECTED
+        .set(directed)
+        .map_err(|_| "the agent is loaded twice".to_string())?;
+    listen(jvmti)
+}
+
+/// Class events are enabled once the JVM is there: from the start on they would switch class data sharing off.
+fn listen(jvmti: Jvmti) -> Result<(), String> {
+    let functions = jvmti.functions();
+    let mut wanted = jvmtiCapabilities::default();
+    wanted.set_can_generate_all_class_hook_events(true);
+    wanted.set_can_retransform_classes(true);
+    let mut callbacks = jvmtiEventCallbacks::default();
+    callbacks.VMInit = Some(on_vm_init);
+    callbacks.VMDeath = Some(on_vm_death);
+    callbacks.ClassFileLoadHook = Some(on_class);
+    let (Some(add), Some(set)) = (functions.AddCapabilities, functions.SetEventCallbacks) else {
+        return Err("this JVM's JVMTI lacks functions".into());
+    };
+    // SAFETY: the structures live through the calls, and have the size that is passed.
+    unsafe {
+        check("class events", add(jvmti.0, &raw const wanted))?;
+        check(
+            "callbacks",
+            set(jvmti.0, &raw const callbacks, size_of::<jvmtiEventCallbacks>() as jint),
+        )?;
+    }
+    enable(jvmti, JVMTI_EVENT_VM_INIT)?;
+    enable(jvmti, JVMTI_EVENT_VM_DEATH)
+}
+
+fn check(what: &str, code: jvmtiError) -> Result<(), String> {
+    match code == jvmtiError::NONE {
+        true => Ok(()),
+        false => Err(format!("this JVM refuses {what}: {code:?}")),
+    }
+}
+
+fn enable(jvmti: Jvmti, event: u32) -> Result<(), String> {
+    let enable = jvmti
+        .functions()
+        .SetEventNotificationMode
+        .ok_or("this JVM's JVMTI lacks functions")?;
+    // SAFETY: asks for an event of all threads; no memory is involved.
+    check("events", unsafe {
+        enable(jvmti.0, JVMTI_ENABLE, event, std::ptr::null_mut())
+    })
+}
+
+/// Runs what the JVM calls: a panic must not cross into it.
+fn guarded(work: impl FnOnce(&'static Directed)) {
+    if let Some(directed) = DIRECTED.get() {
+        let _ = catch_unwind(AssertUnwindSafe(|| work(directed)));
+    }
+}
+
+unsafe extern "system" fn on_vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jthread) {
+    guarded(|directed| {
+        if let Err(error) = directed.begin(env) {
+            directed.write(&LogLine::NotInstrumented {
+                class: String::new(),
+                reason: error,
+            });
+        }
+    });
+}
+
+unsafe extern "system" fn on_vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
+    guarded(Directed::finish);
+}
+
+unsafe extern "system" fn on_class(
+    _: *mut jvmtiEnv,
+    _: *mut JNIEnv,
+    _redefined: jclass,
+    _loader: jobject,
+    name: *const c_char,
+    _domain: jobject,
+    length: jint,
+    bytes: *const c_uchar,
+    new_length: *mut jint,
+    new_bytes: *mut *mut c_uchar,
+) {
+    guarded(|directed| {
+        if name.is_null() {
+            return;
+        }
+        // SAFETY: the JVM gives a NUL-terminated name and `length` bytes, valid during the call.
+        let (name, bytes) = unsafe { (CStr::from_ptr(name), std::slice::from_raw_parts(bytes, length as usize)) };
+        let Ok(name) = name.to_str() else { return };
+        let Some(new) = directed.transform(name, bytes) else {
+            return;
+        };
+        if let Some(memory) = directed.jvmti.copy(&new) {
+            // SAFETY: the JVM gives room for both answers and frees the memory.
+            unsafe {
+                *new_length = new.len() as jint;
+                *new_bytes = memory;
+            }
+        }
+    });
+}
+
+impl Directed {
+    fn lock(&self) -> MutexGuard<'_, RunState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, message: &LogLine) {
+        if let Ok(text) = line::encode(message) {
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = log.write_all(text.as_bytes());
+        }
+    }
+
+    /// Defines the helper, and gives hooks to classes that are loaded already.
+    fn begin(&self, env: *mut JNIEnv) -> Result<(), String> {
+        let (name, bytes) = helper::DIRECTOR;
+        // SAFETY: the JVM gave the environment; name and bytes live through the call.
+        let class = unsafe {
+            ((**env).DefineClass)(
+                env,
+                name.as_ptr(),
+                std::ptr::null_mut(),
+                bytes.as_ptr().cast(),
+                bytes.len() as jint,
+            )
+        };
+        if class.is_null() {
+            jvm::clear(env);
+            return Err("the JVM does not take the helper class".into());
+        }
+        enable(self.jvmti, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)?;
+        self.retransform_loaded(env)
+    }
+
+    fn retransform_loaded(&self, env: *mut JNIEnv) -> Result<(), String> {
+        let functions = self.jvmti.functions();
+        let (Some(list), Some(retransform)) = (functions.GetLoadedClasses, functions.RetransformClasses) else {
+            return Err("this JVM's JVMTI lacks functions".into());
+        };
+        let (mut count, mut classes): (jint, *mut jclass) = (0, std::ptr::null_mut());
+        // SAFETY: both have room for the answers; the list is freed below.
+        check("the list of classes", unsafe {
+            list(self.jvmti.0, &raw mut count, &raw mut classes)
+        })?;
+        // SAFETY: JVMTI gave `count` references.
+        let all = unsafe { std::slice::from_raw_parts(classes, count.max(0) as usize) };
+        for class in all {
+            let name = jvm::class_name(self.jvmti, env, *class).replace('.', "/");
+            if name == THREAD || self.hooks.concern(&name) {
+                // SAFETY: one live reference.
+                let code = unsafe { retransform(self.jvmti.0, 1, class) };
+                if code != jvmtiError::NONE {
+                    self.write(&LogLine::NotInstrumented {
+                        class: name,
+                        reason: format!("it was loaded before, and the JVM refuses a change: {code:?}"),
+                    });
+                }
+            }
+            // SAFETY: local references of the answer are ours to delete.
+            unsafe { ((**env).DeleteLocalRef)(env, *class) };
+        }
+        self.jvmti.free(classes);
+        Ok(())
+    }
+
+    /// The class with its hooks; none if it has none.
+    fn transform(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+        let refused = |reason: String| {
+            self.write(&LogLine::NotInstrumented {
+                class: name.to_string(),
+                reason,
+            });
+        };
+        let mut new = None;
+        if self.hooks.concern(name) {
+            match self.hooks.rewrite(name, bytes) {
+                Ok((bytes, missing)) => {
+                    missing.into_iter().for_each(refused);
+                    new = Some(bytes);
+                }
+                Err(error) => refused(error.to_string()),
+            }
+        }
+        if name == THREAD {
+            match see_uncaught(new.as_deref().unwrap_or(bytes)) {
+                Ok(bytes) => new = Some(bytes),
+                Err(error) => refused(error.to_string()),
+            }
+        }
+        new
+    }
+
+    /// Lets hooks that no goal needs any more end after one look.
+    fn rearm(&self, state: &RunState) {
+        for (site, armed) in self.armed.0.iter().enumerate() {
+            armed.store(u8::from(state.director.is_armed(site)), Ordering::Relaxed);
+        }
+    }
+
+    fn arrive(&'static self, env: *mut JNIEnv, cell: &LocalCell, site: usize, thread: ThreadNumber) {
+        let jvm = Jvm(env);
+        let mut state = self.lock();
+        state.tasks.note(thread);
+        let held = state.director.arrive(&jvm, thread, site, cell);
+        if let Some(held) = held {
+            if self.plan.goals[held.goal].shape == GoalShape::Blocked && state.director.closes(held.goal) {
+                self.rearm(&state);
+                self.changed.notify_all();
+                self.watch_cycle(held.goal);
+            } else {
+                state = self.hold(state, held);
+                if state.director.is_released(held) == Some(Released::Reached) {
+                    state.director.release(held, Released::Reached, 0);
+                    state.director.resume(&jvm, held, thread, cell);
+                }
+            }
+        }
+        let trash = std::mem::take(&mut state.director.trash);
+        drop(state);
+        jvm.forget(trash);
+    }
+
+    /// Waits as long as the hold lasts. A hold whose step is next stays parked for the caller to end.
+    fn hold<'a>(&'a self, mut state: MutexGuard<'a, RunState>, held: Held) -> MutexGuard<'a, RunState> {
+        let mut waiting = Waiting::begin();
+        loop {
+            if let Some(why) = state.director.is_released(held) {
+                if why != Released::Reached {
+                    state.director.release(held, why, waiting.millis());
+                }
+                return state;
+            }
+            let (of_goal, of_all) = state.director.held_millis(held.goal);
+            let spent = of_goal + waiting.millis() > GOAL_MILLIS || of_all + waiting.millis() > RUN_MILLIS;
+            let others = state.director.visitors(held.goal);
+            let end = waiting.must_end(&others, &state.tasks);
+            if let Some(why) = end.or(spent.then_some(Released::Cap)) {
+                state.director.release(held, why, waiting.millis());
+                if spent {
+                    state.director.disarm(held.goal);
+                }
+                self.rearm(&state);
+                self.changed.notify_all();
+                return state;
+            }
+            (state, _) = self
+                .changed
+                .wait_timeout(state, POLL)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn complete(&self, env: *mut JNIEnv, site: usize, thread: ThreadNumber, value: Option<i64>) {
+        let mut state = self.lock();
+        let name =
+            || jvm::thread_info(self.jvmti, env, std::ptr::null_mut()).map_or_else(String::new, |(name, _)| name);
+        let facts = state.director.complete(thread, name, site, value);
+        if !facts.is_empty() {
+            self.rearm(&state);
+        }
+        self.changed.notify_all();
+        let trash = std::mem::take(&mut state.director.trash);
+        drop(state);
+        for fact in facts {
+            self.write(&LogLine::Fact {
+                goal: self.plan.goals[fact.goal].id.clone(),
+                steps: fact.steps,
+            });
+        }
+        Jvm(env).forget(trash);
+    }
+
+    fn enter(&self, unit: usize, thread: ThreadNumber) {
+        let mut state = self.lock();
+        state.tasks.note(thread);
+        state.director.enter(thread, unit);
+    }
+
+    fn leave(&self, env: *mut JNIEnv, unit: usize, thread: ThreadNumber) {
+        let mut state = self.lock();
+        state.director.leave(thread, unit);
+        self.changed.notify_all();
+        let trash = std::mem::take(&mut state.director.trash);
+        drop(state);
+        Jvm(env).forget(trash);
+    }
+
+    /// All threads of a cycle of locks go on to their acquisitions: sees whether they block each other.
+    fn watch_cycle(&'static self, goal: usize) {
+        let _ = std::thread::Builder::new().name("ravel-cycle".into()).spawn(move || {
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let begin = std::time::Instant::now();
+                while begin.elapsed() < CLOSING {
+                    std::thread::sleep(Duration::from_millis(50));
+                    let threads = super::deadlock::find(self.vm.0);
+                    if !threads.is_empty() {
+                        self.write(&LogLine::Fact {
+                            goal: self.plan.goals[goal].id.clone(),
+                            steps: Vec::new(),
+                        });
+                        self.write(&LogLine::Deadlock { threads });
+                        self.finish();
+                        // SAFETY: ends the process at once; its threads block each other.
+                        unsafe { libc::_exit(EndedBy::Deadlock.exit_code()) }
+                    }
+                }
+            }));
+        });
+    }
+
+    fn finish(&self) {
+        for account in self.lock().director.accounts() {
+            self.write(&LogLine::Account(account));
+        }
+    }
+}
+
+/// Lets `Thread.dispatchUncaughtException` tell of the exception.
+fn see_uncaught(bytes: &[u8]) -> ClassResult<Vec<u8>> {
+    let mut class = ClassFile::parse(bytes)?;
+    let index = class.methods.iter().position(|method| {
+        class
+            .member_name(method)
+            .is_ok_and(|name| name == b"dispatchUncaughtException")
+    });
+    let Some(index) = index else {
+        return Ok(bytes.to_vec());
+    };
+    let Some(mut code) = class.code(&class.methods[index])? else {
+        return Ok(bytes.to_vec());
+    };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(4);
+    let call = Emit::new().local(op::ALOAD, 0).local(op::ALOAD, 1).call(
+        hook::DIED,
+        "(Ljava/lang/Thread;Ljava/lang/Throwable;)V",
+        &mut class.pool,
+    )?;
+    edit.insert_at_entry(&call.bytes);
+    let major = class.major;
+    edit.apply(&mut code, &mut class.pool, major)?;
+    class.set_code(index, &code)?;
+    class.write()
+}
+
+/// `RavelDirector.table`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_RavelDirector_table(_: *mut JNIEnv, _: jclass, units: jboolean) -> jlong {
+    DIRECTED.get().map_or(0, |directed| {
+        let table = if units != 0 {
+            &directed.armed.1
+        } else {
+            &directed.armed.0
+        };
+        table.as_ptr() as jlong
+    })
+}
+
+/// `RavelDirector.arrive`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_RavelDirector_arrive(
+    env: *mut JNIEnv,
+    _: jclass,
+    object: jobject,
+    key: jobject,
+    index: jint,
+    site: jint,
+    thread: jlong,
+) {
+    guarded(|directed| directed.arrive(env, &LocalCell { object, key, index }, site as usize, thread));
+}
+
+/// `RavelDirector.complete`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_RavelDirector_complete(
+    env: *mut JNIEnv,
+    _: jclass,
+    site: jint,
+    thread: jlong,
+    known: jboolean,
+    value: jlong,
+) {
+    guarded(|directed| directed.complete(env, site as usize, thread, (known != 0).then_some(value)));
+}
+
+/// `RavelDirector.entered`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_RavelDirector_entered(_: *mut JNIEnv, _: jclass, unit: jint, thread: jlong) {
+    guarded(|directed| directed.enter(unit as usize, thread));
+}
+
+/// `RavelDirector.left`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_RavelDirector_left(env: *mut JNIEnv, _: jclass, unit: jint, thread: jlong) {
+    guarded(|directed| directed.leave(env, unit as usize, thread));
+}
+
+/// `RavelDirector.died`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_RavelDirector_died(
+    env: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+    exception: jobject,
+    message: jobject,
+) {
+    guarded(|directed| {
+        let text = |string| jvm::text(env, string);
+        let exception = match text(message) {
+            Some(message) => format!("{}: {message}", text(exception).unwrap_or_default()),
+            None => text(exception).unwrap_or_default(),
+        };
+        directed.write(&LogLine::Died {
+            thread: jvm::thread_info(directed.jvmti, env, thread).map_or_else(String::new, |(name, _)| name),
+            exception,
+        });
+    });
+}

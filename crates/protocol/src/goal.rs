@@ -1,0 +1,183 @@
+//! The goals of a directed run, as the prover writes them and the agent reads them.
+//!
+//! A goal is the rest of a witness schedule when everything before the pattern is dropped: roles (threads), the steps of the
+//! pattern in the wanted order, and a hold point wherever the schedule switches threads. The program runs free; a thread that
+//! comes too early is held, and the thread whose step is next passes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::line::Message;
+
+/// The goals of a directed run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Goals {
+    /// The places in code that goals name by their index here.
+    pub sites: Vec<CodeSite>,
+    /// The methods that units are made of, by index.
+    pub methods: Vec<CodeMethod>,
+    /// What should happen.
+    pub goals: Vec<Goal>,
+    /// Decides which activations are chosen once the first ones failed.
+    pub seed: u64,
+}
+
+impl Message for Goals {
+    const KIND: &'static str = "goals";
+}
+
+/// A method of a class file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct CodeMethod {
+    /// Internal name of the class, `shop/Stock`.
+    pub class: String,
+    /// Name of the method.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+}
+
+/// An instruction of a class file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct CodeSite {
+    /// The method.
+    pub method: CodeMethod,
+    /// Index of the instruction in the code as the compiler made it.
+    pub bci: u32,
+    /// The member that the instruction names, `left` or `take`; empty if it names none. A class file in which the
+    /// instruction is another one is not the recorded one, and is left alone.
+    pub member: String,
+    /// The source line, for people; 0 if unknown.
+    pub line: u32,
+}
+
+/// What should happen once.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Goal {
+    /// The finding, and which way round.
+    pub id: String,
+    /// How the steps must lie.
+    pub shape: GoalShape,
+    /// By role: the method whose activation all steps of the role belong to; none if the role has no unit.
+    pub roles: Vec<Option<usize>>,
+    /// The steps in the wanted order.
+    pub steps: Vec<GoalStep>,
+}
+
+/// How the steps of a goal must lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GoalShape {
+    /// One after the other, in the given order.
+    Ordered,
+    /// Every role is about to take its step and none has: acquisitions of a lock-order cycle.
+    Blocked,
+}
+
+/// One step of a goal.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GoalStep {
+    /// Index of the role.
+    pub role: usize,
+    /// Index of the instruction.
+    pub site: usize,
+    /// Steps with the same number concern the same object.
+    pub object: usize,
+    /// Where a thread of the role waits that comes too early.
+    pub hold: Hold,
+    /// The step counts only while the thread of this role is held.
+    pub while_held: Option<usize>,
+}
+
+/// Where a thread waits that comes too early for its step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hold {
+    /// Nowhere: it passes.
+    Never,
+    /// Right before the step.
+    Here,
+    /// Before the instruction with this index, on the way from the role's last step to this one.
+    At(usize),
+}
+
+/// Why a thread went on that was held.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Released {
+    /// The others have taken their steps.
+    Reached,
+    /// No thread that could take the next step ran any more.
+    Idle,
+    /// The longest time of a hold was over.
+    Cap,
+    /// The goal began anew or was given up.
+    Reset,
+}
+
+/// A line of the log of a directed run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogLine {
+    /// All steps of a goal happened as wanted.
+    Fact {
+        /// The goal.
+        goal: String,
+        /// Its steps as they happened.
+        steps: Vec<Passed>,
+    },
+    /// An exception that no handler took ended a thread.
+    Died {
+        /// The thread's name.
+        thread: String,
+        /// Class and message.
+        exception: String,
+    },
+    /// Threads that block each other in a circle.
+    Deadlock {
+        /// Their names.
+        threads: Vec<String>,
+    },
+    /// How a goal fared, written at the end of the run.
+    Account(Account),
+    /// A class that has steps and was not instrumented, and why.
+    NotInstrumented {
+        /// Internal name.
+        class: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Message for LogLine {
+    const KIND: &'static str = "directed";
+}
+
+/// A step that happened.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Passed {
+    /// Which step of the goal.
+    pub step: usize,
+    /// The thread's name.
+    pub thread: String,
+    /// The value read, if the hook could see it.
+    pub value: Option<i64>,
+}
+
+/// How a goal fared.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Account {
+    /// The goal.
+    pub goal: String,
+    /// How often threads came to each step.
+    pub visits: Vec<u64>,
+    /// Threads that came to any step.
+    pub threads: usize,
+    /// Threads that were held.
+    pub holds: u64,
+    /// Why they went on, each with its number.
+    pub ended: Vec<(Released, u64)>,
+    /// Milliseconds of holding.
+    pub held_millis: u64,
+    /// How often all steps happened.
+    pub facts: u64,
+}

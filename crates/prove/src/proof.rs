@@ -1,0 +1,388 @@
+//! From findings to evidence: for each a schedule, forced twice, and compared with runs in which its units come one after
+//! the other.
+//!
+//! A pattern that happens need not do harm in every run that has it: what the threads do next matters as well. So the
+//! units are let run to their end in more than one order after it, a race is also forced the other way round, and
+//! other occurrences are tried, until one does harm or enough were tried.
+
+mod clock;
+mod divergence;
+mod endings;
+mod harm;
+mod marks;
+mod ordered;
+mod prover;
+mod reading;
+mod runs;
+pub mod standstill;
+mod stuck;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use ravel_analysis::finding::{Evidence, Finding, Rule, RuleFamily, UnitKind};
+use ravel_schedule::Image;
+use ravel_trace::Trace;
+
+pub(crate) use self::clock::Clock;
+use self::clock::WallClock;
+use self::divergence::RecordedPath;
+use self::marks::Marks;
+use self::prover::{Prover, Time};
+use self::runs::Runs;
+use crate::directed;
+use crate::interrupt;
+use crate::jvm::JvmRunner;
+use crate::observer::{Observer, Progress, ProgressLine, Work};
+use crate::runner::Runner;
+
+/// Events of a recorded run up to which forced runs record everything; of longer ones, only what the findings are about.
+const MOST_RECORDED: u64 = 1_000_000;
+
+/// What may be spent.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// On all findings together.
+    pub total: Duration,
+    /// On one run of the program.
+    pub run: Duration,
+    /// Findings that are forced at the same time.
+    pub jobs: usize,
+}
+
+impl Default for Budget {
+    /// As the command line has it.
+    fn default() -> Self {
+        Budget {
+            total: Duration::from_secs(300),
+            run: Duration::from_secs(30),
+            jobs: ravel_analysis::analyse::cores(),
+        }
+    }
+}
+
+/// What was tried.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Findings that had a schedule.
+    pub scheduled: usize,
+    /// Findings whose schedule was forced, by id.
+    pub forced: BTreeSet<String>,
+    /// Findings that happened.
+    pub happened: usize,
+    /// Runs of the program.
+    pub runs: usize,
+    /// Time spent on making schedules, of all threads that did.
+    pub scheduling: Duration,
+    /// Time spent on forced runs, of all threads that waited for one.
+    pub replaying: Duration,
+    /// Why a finding did not get further: its id and the reason.
+    pub reasons: Vec<(String, String)>,
+}
+
+impl Tally {
+    /// Adds what was tried elsewhere.
+    pub fn add(&mut self, other: Tally) {
+        self.scheduled += other.scheduled;
+        self.forced.extend(other.forced);
+        self.happened += other.happened;
+        self.runs += other.runs;
+        self.scheduling += other.scheduling;
+        self.replaying += other.replaying;
+        self.reasons.extend(other.reasons);
+    }
+}
+
+/// The recorded run, as proof needs it.
+pub(crate) struct Recorded<'t> {
+    /// For schedules.
+    image: Image,
+    /// How many of the trace's events schedules are made of, if not of all.
+    cut: Option<u64>,
+    /// The events of the findings.
+    marks: Marks,
+    /// Where in code those of the first occurrences lie, for directed runs.
+    places: directed::Places,
+    /// What the threads passed, to compare with forced runs.
+    path: RecordedPath<'t>,
+}
+
+/// How many findings were tried and happened, on the line of progress.
+struct ForcingLine<'o> {
+    line: Box<dyn ProgressLine + 'o>,
+    total: usize,
+    tried: AtomicUsize,
+    happened: AtomicUsize,
+}
+
+impl<'o> ForcingLine<'o> {
+    fn new(observer: &'o dyn Observer, total: usize) -> ForcingLine<'o> {
+        ForcingLine {
+            line: observer.begin(Work::Alone),
+            total,
+            tried: AtomicUsize::new(0),
+            happened: AtomicUsize::new(0),
+        }
+    }
+
+    fn begins(&self, current: &Finding) {
+        self.line.show(&Progress::Forcing {
+            tried: self.tried.load(Ordering::Relaxed),
+            total: self.total,
+            happened: self.happened.load(Ordering::Relaxed),
+            current,
+        });
+    }
+
+    fn ended(&self, finding: &Finding) {
+        self.tried.fetch_add(1, Ordering::Relaxed);
+        let happened = usize::from(finding.evidence >= Evidence::Confirmed);
+        self.happened.fetch_add(happened, Ordering::Relaxed);
+        self.begins(finding);
+    }
+}
+
+/// What came of one finding.
+struct Attempt {
+    finding: Finding,
+    tally: Tally,
+    /// Whether a run went another way than its schedule.
+    disturbed: bool,
+    /// Whether more could have been tried with more time.
+    cut_short: bool,
+}
+
+/// Makes schedules for the findings of a trace, forces them, and raises their evidence as far as it goes. Which finding is
+/// forced first, and beside which others, changes nothing in what is known in the end: what did not go as planned while
+/// other programs ran beside it is tried again alone.
+pub fn prove(trace: &mut Trace, findings: &mut Vec<Finding>, budget: Budget, observer: &dyn Observer) -> Result<Tally> {
+    interrupt::listen();
+    let deadline = WallClock.now() + budget.total;
+    let mut program = JvmRunner::of(trace.reader(), budget.run)?;
+    trace.rewind();
+    let recorded = Recorded::read(trace, findings, Trace::events)?;
+    if recorded.marks.events > MOST_RECORDED {
+        program.watch(recorded.marks.fields(), recorded.marks.methods());
+    }
+    // Schedules of long runs are lost as soon as one lock is taken in another order: there goals come first.
+    let long = recorded.marks.events > MOST_RECORDED;
+    let mut tally = Tally::default();
+    if long {
+        direct_rest(
+            &recorded.places,
+            &program,
+            findings,
+            Instant::now() + budget.total / 2,
+            &mut tally,
+        )?;
+    }
+    let schedules_end = if long {
+        deadline
+    } else {
+        Instant::now() + budget.total / 2
+    };
+    program.end_by(schedules_end);
+    let forced = prove_with(
+        &recorded,
+        &program,
+        findings,
+        budget,
+        (&WallClock, schedules_end),
+        observer,
+    )?;
+    tally.add(forced);
+    program.end_by(deadline);
+    if !long {
+        direct_rest(&recorded.places, &program, findings, deadline, &mut tally)?;
+    }
+    Ok(tally)
+}
+
+/// Directs the program towards what no schedule has confirmed.
+fn direct_rest(
+    places: &directed::Places,
+    program: &JvmRunner,
+    findings: &mut [Finding],
+    deadline: Instant,
+    tally: &mut Tally,
+) -> Result<()> {
+    let directed = directed::direct(places, program, findings, deadline)?;
+    tally.runs += directed.runs;
+    for finding in findings
+        .iter_mut()
+        .filter(|finding| directed.tried.contains(&finding.id))
+    {
+        finding.shown = is_shown(finding);
+        if finding.evidence >= Evidence::Confirmed {
+            tally.happened += 1;
+            tally.reasons.retain(|(id, _)| *id != finding.id);
+        }
+    }
+    tally.forced.extend(directed.tried);
+    for (id, reason) in directed.reasons {
+        tally.reasons.retain(|(other, _)| *other != id);
+        tally.reasons.push((id, reason));
+    }
+    Ok(())
+}
+
+/// The same for a recorded run that is known already, by any runner.
+fn prove_with(
+    recorded: &Recorded<'_>,
+    runner: &dyn Runner,
+    findings: &mut Vec<Finding>,
+    budget: Budget,
+    (clock, deadline): (&dyn Clock, Instant),
+    observer: &dyn Observer,
+) -> Result<Tally> {
+    let line = ForcingLine::new(observer, findings.len());
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    order.sort_by_key(|&index| promise(&findings[index]));
+    let runs = Runs::new(runner);
+    let attempt = |finding: &Finding, share: Instant| -> Result<Attempt> {
+        let mut finding = finding.clone();
+        let time = Time {
+            clock,
+            total: deadline,
+            share,
+        };
+        let mut prover = Prover::new(recorded, &runs, time);
+        let outcome = prover.attempt(&mut finding, &line);
+        finding.shown = is_shown(&finding);
+        outcome.map(|()| Attempt {
+            finding,
+            disturbed: prover.disturbed,
+            cut_short: prover.cut_short,
+            tally: prover.tally,
+        })
+    };
+    let jobs = runner.side_by_side(budget.jobs).min(order.len());
+    // All of some findings, several at the same time; none takes the time of all others.
+    let all = |order: &[usize], first: bool| -> Vec<(usize, Result<Attempt>)> {
+        let next = AtomicUsize::new(0);
+        let results: Mutex<Vec<(usize, Result<Attempt>)>> = Mutex::new(Vec::new());
+        let work = || {
+            while let Some(turn) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|turn| *turn < order.len()) {
+                let finding = &findings[order[turn]];
+                let share = share(clock.now(), deadline, jobs, order.len() - turn, budget.run);
+                let result = attempt(finding, share);
+                if first {
+                    line.ended(result.as_ref().map_or(finding, |attempt| &attempt.finding));
+                }
+                let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                results.push((order[turn], result));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(work);
+            }
+        });
+        results.into_inner().unwrap_or_else(PoisonError::into_inner)
+    };
+    let is_time_left = || clock.now() < deadline && !clock.is_interrupted();
+    let (mut attempts, mut failed) = (BTreeMap::new(), None);
+    for (index, result) in all(&order, true) {
+        match result {
+            Ok(attempt) => drop(attempts.insert(index, attempt)),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    let is_cut_short = |index: &usize| {
+        attempts
+            .get(index)
+            .is_some_and(|first: &Attempt| first.cut_short && first.finding.evidence < Evidence::Harmful)
+    };
+    let again: Vec<usize> = order.iter().copied().filter(is_cut_short).collect();
+    if is_time_left() {
+        for (index, result) in all(&again, false) {
+            match (result, attempts.get_mut(&index)) {
+                (Ok(again), Some(first)) => first.take_better(again),
+                (Err(error), _) => failed = failed.or(Some(error)),
+                (Ok(_), None) => {}
+            }
+        }
+    }
+    runs.clear();
+    for index in &order {
+        let Some(first) = attempts.get_mut(index) else { continue };
+        let alone = jobs > 1 && first.disturbed && first.finding.evidence < Evidence::Harmful;
+        if alone && is_time_left() {
+            match attempt(&findings[*index], deadline) {
+                Ok(again) => first.take_better(again),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+    }
+    let mut tally = Tally::default();
+    if is_time_left() {
+        let (deadlock, made) = stuck::find(&recorded.marks, &runs)?;
+        tally.runs += made;
+        tally.forced.extend(deadlock.iter().map(|finding| finding.id.clone()));
+        findings.extend(deadlock);
+    }
+    for (index, attempt) in attempts {
+        findings[index] = attempt.finding;
+        tally.add(attempt.tally);
+    }
+    failed.map_or(Ok(tally), Err)
+}
+
+impl Attempt {
+    /// Of two attempts at one finding the better counts; both took time.
+    fn take_better(&mut self, other: Attempt) {
+        let evidence = self.finding.evidence;
+        let better = other.finding.evidence > evidence || other.finding.evidence == evidence && self.cut_short;
+        let spent = match better {
+            true => std::mem::replace(&mut self.tally, other.tally),
+            false => other.tally,
+        };
+        self.tally.runs += spent.runs;
+        self.tally.scheduling += spent.scheduling;
+        self.tally.replaying += spent.replaying;
+        self.tally.forced.extend(spent.forced);
+        self.disturbed |= other.disturbed;
+        if better {
+            self.finding = other.finding;
+        }
+    }
+}
+
+/// Until when the next finding may be tried if so many are left, this one included: one run at least.
+fn share(now: Instant, deadline: Instant, jobs: usize, left: usize, run: Duration) -> Instant {
+    let each = deadline.saturating_duration_since(now) * jobs as u32 / left.max(1) as u32;
+    (now + each.max(run / 2)).min(deadline)
+}
+
+/// Which findings to try first: what the code alone makes suspicious, then by rule and evidence.
+fn promise(finding: &Finding) -> (bool, u8, std::cmp::Reverse<Evidence>) {
+    let rule = match finding.rule.family() {
+        RuleFamily::LockOrder => 0,
+        RuleFamily::Atomicity => 1,
+        RuleFamily::AtomicSet => 2,
+        RuleFamily::Race => 3,
+        RuleFamily::Serializability => 4,
+        RuleFamily::Discipline | RuleFamily::Code => 5,
+    };
+    let supported = ravel_scan::confirm::is_supported(finding);
+    (!supported, rule, std::cmp::Reverse(finding.evidence))
+}
+
+/// What the default view shows: harm, and what happened and rests on certain units or is a data race.
+fn is_shown(finding: &Finding) -> bool {
+    let certain = !finding.units.is_empty()
+        && finding
+            .units
+            .iter()
+            .all(|unit| matches!(unit.kind, UnitKind::Section | UnitKind::Declared));
+    match finding.evidence {
+        Evidence::Harmful => true,
+        Evidence::Confirmed => finding.rule == Rule::DataRace || certain,
+        _ => false,
+    }
+}

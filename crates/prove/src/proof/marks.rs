@@ -1,0 +1,403 @@
+//! What the recorded trace says of a finding's events and units, in words that mean the same in another run: object ids and
+//! the numbers of threads, sites and fields do not.
+
+use std::collections::BTreeSet;
+
+use ravel_analysis::finding::{Candidate, EventRef, Finding, UnitKind, UnitSpan};
+use ravel_schedule::{Goal, Leave, naming};
+use ravel_trace::names::{Field, Names, SiteKind};
+use ravel_trace::{Event, FieldId, LockId, Op, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::divergence::Shifts;
+
+/// What an element of an array is called.
+const ELEMENT: &str = "an array element";
+
+/// An event of the recorded trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// The path of its thread.
+    pub thread: String,
+    /// The thread's position.
+    pub position: u32,
+    /// What it does.
+    pub op: &'static str,
+    /// Where: class, method and bytecode index.
+    pub site: String,
+    /// The field or element accessed.
+    pub variable: String,
+    /// The same place for people: class, method, file and line.
+    pub place: (String, String, String, u32),
+    /// How deep in the stack it happens, and where the method there was entered.
+    depth: u32,
+    entered: u32,
+    /// Where that method was left; none if it was not.
+    left: Option<u32>,
+    /// How many locks its thread holds then.
+    locks: u32,
+    /// The method entered, if it is the entry of one.
+    pub method: Option<String>,
+}
+
+impl Mark {
+    /// The method that it happens in, to be left.
+    fn frame(&self) -> Leave {
+        Leave::Frame {
+            depth: self.depth,
+            entered: self.entered,
+        }
+    }
+}
+
+/// The marks of a trace, by the numbers of the events.
+pub struct Marks {
+    all: FxHashMap<u64, Mark>,
+    /// How many events the trace has.
+    pub events: u64,
+    /// Locks that were held when the trace ended.
+    pub held: Vec<Held>,
+}
+
+/// A lock that a thread held when the trace ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// The name of the thread.
+    pub thread: String,
+    /// The lock, and what it is called.
+    pub lock: LockId,
+    pub name: String,
+    /// Where it was taken: class, method, file and line.
+    pub place: (String, String, String, u32),
+}
+
+/// Marks in the making, while a trace is read.
+pub struct MarksBuilder {
+    /// The numbers of the events to mark, in order.
+    wanted: std::iter::Peekable<std::vec::IntoIter<u64>>,
+    all: FxHashMap<u64, (ThreadId, Mark)>,
+    threads: Vec<AtEvent>,
+    events: u64,
+}
+
+/// Where a thread is.
+#[derive(Clone, Default)]
+struct AtEvent {
+    /// Where the methods on the stack were entered, and the marks inside each.
+    stack: Vec<(u32, Vec<u64>)>,
+    held: Vec<(LockId, Event)>,
+}
+
+impl MarksBuilder {
+    /// For these findings.
+    pub fn of(findings: &[Finding]) -> MarksBuilder {
+        let candidates = || findings.iter().flat_map(|finding| &finding.candidates);
+        let units = candidates().flat_map(|candidate| candidate.units.iter().map(|unit| unit.begin.index));
+        let events = candidates().flat_map(|candidate| candidate.events.iter().map(|event| event.index));
+        let wanted: BTreeSet<u64> = events.chain(units).collect();
+        MarksBuilder {
+            wanted: wanted.into_iter().collect::<Vec<u64>>().into_iter().peekable(),
+            all: FxHashMap::default(),
+            threads: Vec::new(),
+            events: 0,
+        }
+    }
+
+    /// Takes the trace's next event.
+    pub fn event(&mut self, event: &Event, names: &Names) {
+        let index = self.events;
+        self.events += 1;
+        if self.threads.len() <= event.thread.index() {
+            self.threads.resize(event.thread.index() + 1, AtEvent::default());
+        }
+        let AtEvent { stack, held } = &mut self.threads[event.thread.index()];
+        match event.op {
+            Op::Enter { .. } => stack.push((event.position, Vec::new())),
+            Op::Exit { .. } => {
+                for inside in stack.pop().map(|(_, inside)| inside).unwrap_or_default() {
+                    if let Some((_, mark)) = self.all.get_mut(&inside) {
+                        mark.left = Some(event.position);
+                    }
+                }
+            }
+            Op::Acquire { lock, .. } | Op::Resume { lock, .. } => held.push((lock, *event)),
+            Op::Release { lock, .. } | Op::Wait { lock } => {
+                if let Some(last) = held.iter().rposition(|(held, _)| *held == lock) {
+                    held.remove(last);
+                }
+            }
+            Op::End { .. } => held.clear(),
+            _ => {}
+        }
+        if self.wanted.next_if_eq(&index).is_none() {
+            return;
+        }
+        let mark = Mark {
+            thread: String::new(),
+            position: event.position,
+            op: op_name(&event.op),
+            site: names.site_text(event.site),
+            variable: variable(event, names),
+            place: place(event, names),
+            depth: stack.len() as u32,
+            entered: stack.last().map_or(0, |(position, _)| *position),
+            left: None,
+            locks: held.len() as u32,
+            method: match event.op {
+                Op::Enter { method } => Some(names.method_text(method)),
+                _ => None,
+            },
+        };
+        self.all.insert(index, (event.thread, mark));
+        if let Some((_, inside)) = stack.last_mut() {
+            inside.push(index);
+        }
+    }
+
+    /// The marks of the whole trace, whose threads have these names.
+    pub fn finish(self, names: &Names, threads: &[naming::ThreadName]) -> Marks {
+        let named = self.all.into_iter().map(|(index, (thread, mark))| {
+            let name = threads.get(thread.index());
+            let thread = name.map(|name| name.path.clone()).unwrap_or_default();
+            (index, Mark { thread, ..mark })
+        });
+        let all = named.collect();
+        let mut held: Vec<(LockId, Event)> = self.threads.into_iter().flat_map(|at| at.held).collect();
+        held.sort_by_key(|(lock, event)| (event.thread, event.position, *lock));
+        let held = held.into_iter().map(|(lock, event)| Held {
+            thread: names
+                .threads
+                .get(event.thread.index())
+                .map_or_else(String::new, |thread| thread.name.clone()),
+            lock,
+            name: names.lock(lock).name.clone(),
+            place: place(&event, names),
+        });
+        Marks {
+            all,
+            events: self.events,
+            held: held.collect(),
+        }
+    }
+}
+
+impl Marks {
+    /// The fields that the marks are of, as a list of watched fields names them.
+    pub fn fields(&self) -> BTreeSet<String> {
+        let variables = self.all.values().map(|mark| mark.variable.as_str());
+        variables
+            .map(|variable| if variable == ELEMENT { "[]" } else { variable })
+            .map(str::to_string)
+            .collect()
+    }
+
+    /// The methods whose entries are marked.
+    pub fn methods(&self) -> BTreeSet<String> {
+        self.all.values().filter_map(|mark| mark.method.clone()).collect()
+    }
+
+    /// What is known of an event.
+    pub fn get(&self, index: u64) -> Option<&Mark> {
+        self.all.get(&index)
+    }
+
+    /// Takes the method that makes an access for its unit, where no analysis has said what it belongs to.
+    pub fn add_units(&self, candidate: &mut Candidate) {
+        for (place, event) in candidate.events.iter().enumerate() {
+            let Some(mark) = self.get(event.index).filter(|mark| mark.depth > 0) else {
+                continue;
+            };
+            if candidate.owners.get(place).is_none_or(|owner| owner.is_some()) {
+                continue;
+            }
+            let at = |position: u32| EventRef {
+                position,
+                location: None,
+                lock: None,
+                ..*event
+            };
+            let unit = UnitSpan {
+                thread: event.thread,
+                begin: at(mark.entered),
+                end: mark.left.map(at),
+                kind: UnitKind::Method,
+            };
+            candidate.owners[place] = Some(candidate.units.len());
+            candidate.units.push(unit);
+        }
+    }
+
+    /// Says of a goal's units how their threads run out of them.
+    pub fn add_ends(&self, candidate: &Candidate, goal: &mut Goal) {
+        for (unit, span) in candidate.units.iter().zip(&mut goal.units) {
+            let Some(mark) = self.get(unit.begin.index) else {
+                continue;
+            };
+            span.leave = match unit.kind {
+                UnitKind::Section if mark.op == "acquire" => Some(Leave::Lock(mark.locks)),
+                UnitKind::Section => None,
+                // A unit that was split by a wait begins in the middle of its method.
+                _ if mark.entered == unit.begin.position => Some(mark.frame()),
+                _ => None,
+            };
+        }
+    }
+
+    /// How the thread of a candidate's event runs to the end of what the event belongs to: its unit or, if it has none,
+    /// the method that it is in.
+    pub fn end_of(&self, candidate: &Candidate, goal: &Goal, event: usize) -> Option<Leave> {
+        let owner = candidate.owners.get(event).copied().flatten();
+        let unit = owner
+            .and_then(|owner| goal.units.get(owner))
+            .and_then(|span| span.leave);
+        let mark = candidate.events.get(event).and_then(|event| self.get(event.index));
+        unit.or_else(|| mark.filter(|mark| mark.depth > 0).map(Mark::frame))
+    }
+
+    /// A candidate's events in another run, in which they may lie elsewhere.
+    pub fn find(
+        &self,
+        candidate: &Candidate,
+        shifts: &Shifts,
+        events: &[Event],
+        names: &Names,
+    ) -> Result<Vec<usize>, String> {
+        let paths = naming::thread_names(names, names.threads.len());
+        let wanted = candidate.events.iter().map(|event| {
+            let mark = self.get(event.index);
+            mark.ok_or_else(|| "an event of the pattern is not in the trace".to_string())
+        });
+        wanted
+            .map(|mark| {
+                let mark = mark?;
+                let position = shifts.position(&mark.thread, mark.position);
+                find_one(mark, position, events, names, &paths)
+            })
+            .collect()
+    }
+
+    /// The cell that each of a candidate's events is of, in another run, where its thread may have taken another path.
+    pub fn cells(&self, candidate: &Candidate, events: &[Event], names: &Names) -> Vec<Option<usize>> {
+        let paths = naming::thread_names(names, names.threads.len());
+        let cell = |index: u64| {
+            let mark = self.get(index)?;
+            let thread = paths.iter().position(|name| name.path == mark.thread)?;
+            // Found once: the name of a field is put together from two, which takes long for each of a run's events.
+            let fields = fields_named(&mark.variable, names);
+            let is_named = |location| match names.field_of(location) {
+                Some(field) => fields.contains(&field),
+                None => mark.variable == ELEMENT,
+            };
+            let like = |event: &Event| event.thread.index() == thread && event.op.location().is_some_and(is_named);
+            let exact = |event: &Event| event.position == mark.position && like(event);
+            let near = || {
+                let all = events.iter().enumerate().filter(|(_, event)| like(event));
+                all.min_by_key(|(_, event)| event.position.abs_diff(mark.position))
+                    .map(|(place, _)| place)
+            };
+            events.iter().position(exact).or_else(near)
+        };
+        candidate.events.iter().map(|event| cell(event.index)).collect()
+    }
+}
+
+/// The fields that are called so.
+fn fields_named(variable: &str, names: &Names) -> FxHashSet<FieldId> {
+    let is_named = |field: &Field| {
+        let rest = variable.strip_prefix(names.class(field.class).name.as_str());
+        rest.and_then(|rest| rest.strip_prefix('.')) == Some(&field.name)
+    };
+    let fields = names.fields.iter().enumerate();
+    fields
+        .filter(|(_, field)| is_named(field))
+        .map(|(number, _)| FieldId::from(number))
+        .collect()
+}
+
+fn is_of(mark: &Mark, event: &Event, paths: &[naming::ThreadName]) -> bool {
+    paths
+        .get(event.thread.index())
+        .is_some_and(|name| name.path == mark.thread)
+}
+
+fn find_one(
+    mark: &Mark,
+    position: u32,
+    events: &[Event],
+    names: &Names,
+    paths: &[naming::ThreadName],
+) -> Result<usize, String> {
+    let at = |event: &Event| {
+        event.position == position
+            && is_of(mark, event, paths)
+            && op_name(&event.op) == mark.op
+            && variable(event, names) == mark.variable
+    };
+    // A call on a modelled object may change another part of it this time: an entry that is there already, not the size.
+    let class = |variable: &str| variable.rsplit_once('.').map(|(class, _)| class.to_string());
+    let alike = |event: &Event| {
+        event.position == position
+            && is_of(mark, event, paths)
+            && op_name(&event.op) == mark.op
+            && event
+                .op
+                .location()
+                .is_some_and(|location| names.is_synchronizing(location))
+            && class(&variable(event, names)) == class(&mark.variable)
+    };
+    let found = events.iter().position(at).or_else(|| events.iter().position(alike));
+    let found = found.ok_or_else(|| {
+        format!(
+            "thread {} did not {} {} at point {}",
+            mark.thread, mark.op, mark.variable, position
+        )
+    })?;
+    if names.site_text(events[found].site) != mark.site {
+        return Err(format!("point {position} of thread {} was another place", mark.thread));
+    }
+    Ok(found)
+}
+
+/// `read`, `write`, …
+pub fn op_name(op: &Op) -> &'static str {
+    match op {
+        Op::Read { .. } => "read",
+        Op::Write { .. } => "write",
+        Op::Update { .. } => "update",
+        Op::Acquire { .. } => "acquire",
+        Op::Release { .. } => "release",
+        Op::Wait { .. } => "wait",
+        Op::Resume { .. } => "go on after a wait",
+        Op::Notify { .. } => "notify",
+        Op::Fork { .. } => "start a thread",
+        Op::Join { .. } => "join a thread",
+        Op::Enter { .. } => "enter",
+        _ => "do",
+    }
+}
+
+/// Class, method, file and line.
+pub fn place(event: &Event, names: &Names) -> (String, String, String, u32) {
+    let method = names.site(event.site).method;
+    let frame = names.frame(method, event.site);
+    (
+        frame.class.to_owned(),
+        names.selector(method),
+        frame.file.to_owned(),
+        frame.line,
+    )
+}
+
+/// The field or element type accessed.
+pub fn variable(event: &Event, names: &Names) -> String {
+    let Some(location) = event.op.location() else {
+        return match &names.site(event.site).what {
+            SiteKind::Call(callee) => callee.clone(),
+            _ => String::new(),
+        };
+    };
+    match names.field_of(location) {
+        Some(field) => names.field_text(field),
+        None => ELEMENT.into(),
+    }
+}

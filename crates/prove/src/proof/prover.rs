@@ -1,0 +1,568 @@
+//! The way of one finding: its occurrences, their schedules, the runs, and what they are compared with.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome};
+use ravel_schedule::{Effort, Goal, Image, Schedule, Shape, Verdict, generate, serial_schedules};
+use rustc_hash::FxHashSet;
+
+use super::clock::Clock;
+use super::divergence::{RecordedPath, Shifts};
+use super::endings::{self, Ending};
+use super::harm::{self, Serial};
+use super::marks::Marks;
+use super::ordered;
+use super::runs::Runs;
+use super::{ForcingLine, Recorded, Tally};
+use crate::runner::Forced;
+use crate::words;
+
+/// Occurrences of one finding that are tried before it is given up.
+const MOST_CANDIDATES: usize = 24;
+/// Occurrences that did not happen before it is given up.
+const MOST_FAILURES: usize = 4;
+/// Runs of one finding after which no further occurrence is tried.
+const MOST_RUNS: usize = 48;
+/// Events before an occurrence that make no difference.
+const FEW: u64 = 10_000;
+/// Orders of the units that are forced for comparison.
+const MOST_ORDERS: usize = 4;
+
+/// What it takes to prove one finding; several work side by side on the same trace.
+pub struct Prover<'a> {
+    image: &'a Image,
+    runs: &'a Runs<'a>,
+    marks: &'a Marks,
+    path: &'a RecordedPath<'a>,
+    /// No run is begun after this.
+    time: Time<'a>,
+    /// Runs that this finding needs, whether they were made for it or not: schedule and number.
+    needed: FxHashSet<(Schedule, usize)>,
+    /// How many of the trace's events schedules are made of, if not of all.
+    cut: Option<u64>,
+    /// What was tried.
+    pub tally: Tally,
+    /// Whether a run went another way than its schedule, which may be for lack of a processor.
+    pub disturbed: bool,
+    /// Whether more could have been tried with more time.
+    pub cut_short: bool,
+}
+
+/// The time that there is.
+#[derive(Clone, Copy)]
+pub struct Time<'a> {
+    /// What time it is.
+    pub clock: &'a dyn Clock,
+    /// When everything ends.
+    pub total: Instant,
+    /// When this finding has had its share.
+    pub share: Instant,
+}
+
+impl Time<'_> {
+    fn is_over(self) -> bool {
+        self.clock.now() >= self.share.min(self.total)
+    }
+
+    /// Why nothing more is tried.
+    fn words(self) -> String {
+        match self.clock.now() < self.total {
+            true => "its share of the time was used up (--budget)",
+            false => "the time was used up (--budget)",
+        }
+        .to_string()
+    }
+}
+
+/// Runs that had the pattern.
+struct Happened {
+    runs: Vec<Arc<Forced>>,
+    /// The schedule that they were forced into.
+    schedule: Schedule,
+    shifts: Shifts,
+    /// A run that left the recorded path, from which the schedule was learnt.
+    went: Option<Arc<Forced>>,
+}
+
+impl<'a> Prover<'a> {
+    /// Nothing tried yet.
+    pub fn new(recorded: &'a Recorded<'a>, runs: &'a Runs<'a>, time: Time<'a>) -> Prover<'a> {
+        Prover {
+            image: &recorded.image,
+            runs,
+            marks: &recorded.marks,
+            path: &recorded.path,
+            time,
+            needed: FxHashSet::default(),
+            cut: recorded.cut,
+            tally: Tally::default(),
+            disturbed: false,
+            cut_short: false,
+        }
+    }
+
+    /// Forces a finding, if there is time for it.
+    pub fn attempt(&mut self, finding: &mut Finding, line: &ForcingLine<'_>) -> Result<()> {
+        if self.time.clock.is_interrupted() {
+            self.give_up(finding, "it was not tried: interrupted");
+            return Ok(());
+        }
+        if self.is_over() {
+            self.cut_short = true;
+            self.give_up(finding, "it was not tried: the time was used up (--budget)");
+            return Ok(());
+        }
+        line.begins(finding);
+        self.finding(finding)
+    }
+
+    fn is_over(&self) -> bool {
+        self.time.is_over() || self.time.clock.is_interrupted()
+    }
+
+    fn give_up(&mut self, finding: &mut Finding, reason: impl Into<String>) {
+        // A directed run has confirmed it: why it is not harmful is known better than why no schedule was tried.
+        if finding.evidence >= Evidence::Confirmed && finding.limit.is_some() {
+            return;
+        }
+        let reason = reason.into();
+        finding.limit = Some(reason.clone());
+        self.tally.reasons.push((finding.id.clone(), reason));
+    }
+
+    fn finding(&mut self, finding: &mut Finding) -> Result<()> {
+        let mut reason = match self.cut {
+            Some(cut) if !finding.candidates.is_empty() => format!(
+                "it occurs only after the first {cut} events of the trace, which are all that schedules are made of"
+            ),
+            _ => "the trace has no occurrence of it that could be forced".to_string(),
+        };
+        let (mut scheduled, mut failures, mut happened) = (false, 0, false);
+        for candidate in self.by_promise(finding) {
+            if self.is_over() {
+                self.cut_short = true;
+                reason = match (self.needed.is_empty(), happened) {
+                    (true, _) => self.time.words(),
+                    (false, false) => format!("{reason}; then {}", self.time.words()),
+                    (false, true) => reason,
+                };
+                break;
+            }
+            if failures >= MOST_FAILURES || self.needed.len() >= MOST_RUNS {
+                break;
+            }
+            let needed = self.needed.len();
+            match self.candidate(finding, &candidate, &mut scheduled)? {
+                Ok(limit) => {
+                    happened = true;
+                    reason = limit;
+                    if finding.evidence == Evidence::Harmful {
+                        break;
+                    }
+                }
+                Err(why) => {
+                    // Only what was run costs time.
+                    let tried = self.needed.len() > needed;
+                    failures += usize::from(tried);
+                    if !happened && (tried || failures == 0) && !why.is_empty() {
+                        reason = why;
+                    }
+                }
+            }
+        }
+        self.tally.scheduled += usize::from(scheduled);
+        self.tally.happened += usize::from(happened);
+        if !self.needed.is_empty() {
+            self.tally.forced.insert(finding.id.clone());
+        }
+        if !reason.is_empty() {
+            self.give_up(finding, reason);
+        }
+        Ok(())
+    }
+
+    /// The occurrences to try: those of code that was not tried yet come first, then those that much less comes before.
+    fn by_promise(&self, finding: &Finding) -> Vec<Candidate> {
+        let mut seen = BTreeSet::new();
+        let last = |candidate: &Candidate| candidate.events.iter().map(|event| event.index).max().unwrap_or(0);
+        let within = |candidate: &&Candidate| self.cut.is_none_or(|cut| last(candidate) < cut);
+        let mut all: Vec<(bool, u32, &Candidate)> = finding
+            .candidates
+            .iter()
+            .filter(within)
+            .map(|candidate| {
+                let sites = candidate.events.iter().map(|event| self.marks.get(event.index));
+                let code: Vec<_> = sites.map(|mark| mark.map(|mark| (&mark.thread, &mark.site))).collect();
+                (
+                    !seen.insert(code),
+                    (last(candidate) / FEW).checked_ilog2().map_or(0, |log| log + 1),
+                    candidate,
+                )
+            })
+            .collect();
+        all.sort_by_key(|(again, before, _)| (*again, *before));
+        let chosen = all.into_iter().take(MOST_CANDIDATES);
+        chosen.map(|(.., candidate)| candidate.clone()).collect()
+    }
+
+    /// Forces one occurrence. Why it got no further if it happened (empty if there is no further), or why it did not happen.
+    fn candidate(
+        &mut self,
+        finding: &mut Finding,
+        candidate: &Candidate,
+        scheduled: &mut bool,
+    ) -> Result<Result<String, String>> {
+        let mut candidate = candidate.clone();
+        self.marks.add_units(&mut candidate);
+        let Some(mut goal) = Goal::of_candidate(finding.rule, &candidate) else {
+            return Ok(Err("the trace has no occurrence of it that could be forced".into()));
+        };
+        self.marks.add_ends(&candidate, &mut goal);
+        let mut result = Err(String::new());
+        let mut ways = Vec::new();
+        for (candidate, goal) in ways_round(&candidate, &goal) {
+            let start = Instant::now();
+            let made = generate(self.image, &goal, &Effort::default());
+            self.tally.scheduling += start.elapsed();
+            match made {
+                Ok(made) => {
+                    *scheduled = true;
+                    if made.verdict == Verdict::Witnessed {
+                        finding.evidence = finding.evidence.max(Evidence::Witnessed);
+                    }
+                    let endings = endings::endings(self.image, self.marks, &candidate, &goal, &made.schedule);
+                    ways.push((candidate, goal, endings));
+                }
+                Err(error) => result = Err(error.to_string()),
+            }
+        }
+        // What the threads do next is varied only when every way round was tried.
+        let most = ways.iter().map(|way| way.2.len()).max().unwrap_or(0);
+        let mut went = None;
+        for number in 0..most {
+            let mut left = Vec::new();
+            for (candidate, goal, endings) in ways {
+                let Some(Ending { schedule, apart }) = endings.get(number) else {
+                    continue;
+                };
+                if self.is_over() {
+                    self.cut_short = true;
+                    return Ok(result);
+                }
+                match self.confirm(&candidate, &goal, schedule, result.is_err(), went.as_deref())? {
+                    Ok(happened) => {
+                        went = went.or(happened.went.clone());
+                        let schedule = happened.schedule.clone();
+                        if result.is_err() && finding.evidence < Evidence::Confirmed {
+                            finding.schedule = schedule.to_pairs();
+                            self.retell(finding, &candidate);
+                        }
+                        let limit = self.judge(finding, &candidate, &goal, happened, *apart)?;
+                        if result.is_err() || !*apart || limit.is_empty() {
+                            result = Ok(limit);
+                        }
+                        if finding.evidence == Evidence::Harmful {
+                            finding.schedule = schedule.to_pairs();
+                            self.retell(finding, &candidate);
+                            return Ok(result);
+                        }
+                    }
+                    Err(why) => {
+                        if finding.schedule.is_empty() {
+                            finding.schedule = schedule.to_pairs();
+                        }
+                        if result.is_err() {
+                            result = Err(why);
+                        }
+                        // The pattern comes before what the threads do next: that would not change it.
+                        if number == 0 {
+                            continue;
+                        }
+                    }
+                }
+                left.push((candidate, goal, endings));
+            }
+            ways = left;
+        }
+        Ok(result)
+    }
+
+    /// Another occurrence happened than the one that the finding tells: tells that one.
+    fn retell(&self, finding: &mut Finding, candidate: &Candidate) {
+        if finding.steps.len() != candidate.events.len() {
+            return;
+        }
+        let told: Vec<ravel_analysis::finding::FindingStep> = finding.steps.clone();
+        for (step, event) in finding.steps.iter_mut().zip(&candidate.events) {
+            let Some(same) = told
+                .iter()
+                .find(|told| told.event.is_some_and(|told| told.index == event.index))
+            else {
+                let Some(mark) = self.marks.get(event.index) else {
+                    continue;
+                };
+                let of_thread = |told: &&ravel_analysis::finding::FindingStep| {
+                    told.event.is_some_and(|told| told.thread == event.thread) && told.variable == mark.variable
+                };
+                let Some(like) = told.iter().find(of_thread) else {
+                    continue;
+                };
+                *step = like.clone();
+                step.op = mark.op.to_string();
+                (step.class, step.method, step.file, step.line) = mark.place.clone();
+                step.event = Some(*event);
+                continue;
+            };
+            *step = same.clone();
+        }
+    }
+
+    /// A schedule's run of this number, from 0.
+    fn run(&mut self, schedule: &Schedule, number: usize) -> Result<Arc<Forced>> {
+        let start = Instant::now();
+        let (run, new) = self.runs.get(schedule, number)?;
+        self.tally.replaying += start.elapsed();
+        self.tally.runs += usize::from(new);
+        self.needed.insert((schedule.clone(), number));
+        Ok(run)
+    }
+
+    /// Two runs out of two must have the pattern. With `first`, the occurrence has not been seen to happen yet; `went` is a run
+    /// that shows which other points the threads pass on the way there, if they do.
+    fn confirm(
+        &mut self,
+        candidate: &Candidate,
+        goal: &Goal,
+        schedule: &Schedule,
+        first: bool,
+        went: Option<&Forced>,
+    ) -> Result<Result<Happened, String>> {
+        let mut runs = Vec::new();
+        let (mut retry, mut number) = (first, 0);
+        let known = went.and_then(|run| self.path.learn(schedule, run));
+        let (mut schedule, mut shifts) = known.unwrap_or_else(|| (schedule.clone(), Shifts::default()));
+        let mut went = None;
+        let wanted = if first { 2 } else { 1 };
+        while runs.len() < wanted {
+            let run = self.run(&schedule, number)?;
+            number += 1;
+            match self.happened(candidate, goal, &shifts, &run) {
+                Ok(()) => runs.push(run),
+                // The first try may meet classes that are not loaded yet, or a machine that was busy; or the threads pass
+                // other points than they did when they were recorded, which is then known.
+                Err(_) if retry && runs.is_empty() => {
+                    retry = false;
+                    if let Some(learnt) = self.path.learn(&schedule, &run) {
+                        (schedule, shifts) = learnt;
+                        number = 0;
+                        went = Some(run);
+                    }
+                }
+                Err(why) => {
+                    let place = self.path.first_divergence(&schedule, &run);
+                    self.disturbed |= place.as_ref().is_none_or(|place| !place.by_order);
+                    return Ok(Err(match place {
+                        Some(place) => format!("{why}: {}", place.words),
+                        None => why,
+                    }));
+                }
+            }
+        }
+        Ok(Ok(Happened {
+            runs,
+            schedule,
+            shifts,
+            went,
+        }))
+    }
+
+    /// Whether a run had the candidate's events, by the same threads at the same places, in the wanted order.
+    fn happened(&self, candidate: &Candidate, goal: &Goal, shifts: &Shifts, run: &Forced) -> Result<(), String> {
+        if goal.shape == Shape::Blocked {
+            return match run.deadlock() {
+                Some(_) => Ok(()),
+                None if run.complete() => Err("the threads did not block each other".into()),
+                None => Err(format!("the run left the schedule: {}", words::failure(run))),
+            };
+        }
+        let slipped = |why: String| match run.slip() {
+            Some(slip) => format!("the run left the schedule: {}", words::slip(slip)),
+            None => why,
+        };
+        let Some((events, names)) = &run.trace else {
+            return Err(format!("the run left no trace: {}", words::failure(run)));
+        };
+        // Turns after the pattern may be cut short by the program's end.
+        let found = match self.marks.find(candidate, shifts, events, names) {
+            Ok(found) => found,
+            Err(_) if !run.complete() => return Err(format!("the run left the schedule: {}", words::failure(run))),
+            Err(why) => return Err(slipped(why)),
+        };
+        if found.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(slipped("the accesses came in another order".into()));
+        }
+        let first = events[found[0]].op.location();
+        if goal.shape == Shape::Adjacent && events[found[found.len() - 1]].op.location() != first {
+            return Err("the accesses were of different objects".into());
+        }
+        let last = found[found.len() - 1];
+        if goal.shape == Shape::Adjacent && ordered::is_ordered(&events[found[0]..=last], names) {
+            return Err(slipped("the accesses were ordered by synchronisation".into()));
+        }
+        Ok(())
+    }
+
+    /// Compares what happened with what serial orders of the units give, after which the threads go on one by one if they did
+    /// so when it happened. Why it is not harmful, empty if it is.
+    fn judge(
+        &mut self,
+        finding: &mut Finding,
+        candidate: &Candidate,
+        goal: &Goal,
+        happened: Happened,
+        apart: bool,
+    ) -> Result<String> {
+        let then = apart.then_some(candidate);
+        let Happened {
+            mut runs,
+            schedule,
+            shifts,
+            went: _,
+        } = happened;
+        if finding.evidence < Evidence::Confirmed {
+            finding.evidence = Evidence::Confirmed;
+            finding.outcome = Some(Outcome {
+                kind: "normal".into(),
+                thread: None,
+                message: "the forced run ended as any other".into(),
+            });
+        }
+        let mut steady = true;
+        let outcome = if let Some(threads) = runs[0].deadlock() {
+            Some(Outcome {
+                kind: "deadlock".into(),
+                thread: None,
+                message: format!("{} wait for each other for ever", words::threads(threads)),
+            })
+        } else {
+            // One run of each order tells most of what does no harm.
+            let orders = self.serial(goal, 1, then)?;
+            if orders.is_empty() {
+                self.disturbed = true;
+                return Ok("no serial order of the units could be forced, so nothing is known of harm".into());
+            }
+            let harm = harm::harm(self.marks, candidate, &runs, &orders);
+            steady = harm.as_ref().is_some_and(|harm| harm.steady);
+            harm.map(|harm| harm.outcome)
+        };
+        if outcome.is_none() {
+            return Ok("its forced runs ended as a serial order of the units ends".into());
+        }
+        if runs.len() < 2 {
+            runs.push(self.run(&schedule, 1)?);
+        }
+        let outcome = if self.happened(candidate, goal, &shifts, &runs[1]).is_err() {
+            None
+        } else if runs[0].deadlock().is_some() {
+            outcome.filter(|_| runs.iter().all(|run| run.deadlock().is_some()))
+        } else {
+            // Orders that end alike show that nothing else differs between runs; of others, each is run again.
+            let orders = self.serial(goal, if steady { 1 } else { 2 }, then)?;
+            let harm = harm::harm(self.marks, candidate, &runs, &orders).filter(|_| !orders.is_empty());
+            harm.map(|harm| harm.outcome)
+        };
+        match outcome {
+            Some(outcome) => {
+                finding.evidence = Evidence::Harmful;
+                finding.outcome = Some(outcome);
+                Ok(String::new())
+            }
+            None => {
+                self.disturbed = true;
+                Ok("a run that did harm could not be had twice".into())
+            }
+        }
+    }
+
+    /// Forced runs of the units one after the other, in each order that can be had so many times; if a candidate is given, the
+    /// threads that are there by then go on one by one.
+    fn serial(&mut self, goal: &Goal, count: usize, then: Option<&Candidate>) -> Result<Vec<Serial>> {
+        let start = Instant::now();
+        let mut schedules: Vec<Schedule> = serial_schedules(self.image, goal, &Effort::default())
+            .into_iter()
+            .map(|serial| serial.schedule)
+            .take(MOST_ORDERS)
+            .collect();
+        self.tally.scheduling += start.elapsed();
+        if schedules.is_empty() {
+            // No units to put in order: the program as it runs by itself.
+            schedules.push(Schedule::default());
+        }
+        if let Some(candidate) = then {
+            return self.serial_apart(&schedules, count, candidate);
+        }
+        let (mut orders, mut impossible) = (Vec::new(), Vec::new());
+        for schedule in &schedules {
+            let (mut runs, mut slipped) = (Vec::new(), Vec::new());
+            // One more try than runs are wanted: a busy machine may have spoilt one.
+            for number in 0..=count {
+                if self.is_over() || runs.len() == count {
+                    break;
+                }
+                let run = self.run(schedule, number)?;
+                match (run.complete(), run.slip()) {
+                    (true, None) => runs.push(run),
+                    (true, Some(_)) => slipped.push(run),
+                    (false, _) => {}
+                }
+            }
+            let possible = !runs.is_empty() || slipped.iter().any(|run| !run.is_impossible());
+            runs.extend(slipped);
+            runs.truncate(count);
+            match (runs.len() == count, possible) {
+                (true, true) => orders.push(runs),
+                (true, false) => impossible.push(runs),
+                (false, _) => {}
+            }
+        }
+        // A unit that waits for the other one in its middle cannot come first; its run is none of a serial order.
+        Ok(if orders.is_empty() { impossible } else { orders })
+    }
+
+    /// The same of orders that are known to be possible. A turn that is lost once the units are over says nothing: whoever goes on
+    /// alone may have to wait for another one.
+    fn serial_apart(&mut self, schedules: &[Schedule], count: usize, candidate: &Candidate) -> Result<Vec<Serial>> {
+        let mut orders = Vec::new();
+        for schedule in schedules {
+            let alone = endings::apart(self.image, candidate, schedule.clone());
+            let mut runs = Vec::new();
+            if !self.is_over() && self.run(schedule, 0)?.slip().is_none() {
+                for number in 0..count {
+                    runs.push(self.run(&alone, number)?);
+                }
+            }
+            if runs.len() == count && runs.iter().all(|run| run.complete()) {
+                orders.push(runs);
+            }
+        }
+        Ok(orders)
+    }
+}
+
+/// The orders in which a candidate's events count as the pattern. Those of a race are two, and the one that was not
+/// recorded comes first: the recorded one is known to do no harm.
+fn ways_round(candidate: &Candidate, goal: &Goal) -> Vec<(Candidate, Goal)> {
+    let mut ways = vec![(candidate.clone(), goal.clone())];
+    if goal.shape == Shape::Adjacent {
+        let (mut candidate, mut goal) = (candidate.clone(), goal.clone());
+        candidate.events.reverse();
+        candidate.owners.reverse();
+        goal.events.reverse();
+        ways.push((candidate, goal));
+        ways.sort_by_key(|(candidate, _)| candidate.events.is_sorted_by_key(|event| event.index));
+    }
+    ways
+}

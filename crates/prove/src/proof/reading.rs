@@ -1,0 +1,75 @@
+//! The one reading of a recorded trace that proof makes: schedules, the events of the findings and the path of the threads are
+//! all taken from it.
+
+use std::borrow::Cow;
+
+use anyhow::Result;
+use ravel_analysis::finding::Finding;
+use ravel_schedule::{Image, Limits};
+use ravel_trace::{Event, Names, Source, SourceError};
+
+use super::Recorded;
+use super::divergence::{MOST_EVENTS, RecordedPath};
+use super::marks::MarksBuilder;
+use crate::directed::PlacesBuilder;
+
+impl<'t> Recorded<'t> {
+    /// Reads a trace from its first event to its last, for these findings. `kept` gives its events where they are in memory;
+    /// otherwise as many are kept as are compared with forced runs.
+    pub fn read<S: Source>(
+        trace: &'t mut S,
+        findings: &[Finding],
+        kept: impl Fn(&S) -> Option<&[Event]>,
+    ) -> Result<Recorded<'t>> {
+        let collects = kept(trace).is_none();
+        let mut marks = MarksBuilder::of(findings);
+        let mut places = PlacesBuilder::of(findings);
+        let mut beginning = Vec::new();
+        let mut reading = Reading {
+            source: trace,
+            see: |event: &Event, names: &Names| {
+                marks.event(event, names);
+                places.event(event, names);
+                if collects && beginning.len() < MOST_EVENTS {
+                    beginning.push(*event);
+                }
+            },
+        };
+        let (image, cut) = Image::beginning(&mut reading, Limits::default())?;
+        // Schedules may be made of the beginning alone; marks are of the whole.
+        while reading.next_event()?.is_some() {}
+        let trace: &'t S = trace;
+        let marks = marks.finish(trace.names(), image.thread_names());
+        let events = match kept(trace) {
+            Some(kept) if !collects => Cow::Borrowed(kept),
+            _ => Cow::Owned(beginning),
+        };
+        Ok(Recorded {
+            image,
+            cut,
+            marks,
+            places: places.finish(),
+            path: RecordedPath::new(events, trace.names()),
+        })
+    }
+}
+
+/// A source whose events another reader sees as well.
+struct Reading<'s, F> {
+    source: &'s mut dyn Source,
+    see: F,
+}
+
+impl<F: FnMut(&Event, &Names)> Source for Reading<'_, F> {
+    fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
+        let event = self.source.next_event()?;
+        if let Some(event) = &event {
+            (self.see)(event, self.source.names());
+        }
+        Ok(event)
+    }
+
+    fn names(&self) -> &Names {
+        self.source.names()
+    }
+}

@@ -1,0 +1,67 @@
+//! Forced runs of one program, each made once: findings that rest on the same units need the same serial runs, and some the
+//! same schedule.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use ravel_schedule::Schedule;
+use rustc_hash::FxHashMap;
+
+use crate::runner::{Forced, Runner};
+
+/// Events of all runs that are kept, about 100 MB; further runs are made anew whenever they are asked for.
+const MOST_KEPT: usize = 2_000_000;
+
+/// The runs of one schedule, in the order in which they were made.
+type Made = Arc<Mutex<Vec<Arc<Forced>>>>;
+
+/// Forced runs that were made, by what they were forced into.
+pub struct Runs<'a> {
+    runner: &'a dyn Runner,
+    /// Tells runs apart that go on at the same time.
+    next: AtomicUsize,
+    known: Mutex<FxHashMap<Schedule, Made>>,
+    events: AtomicUsize,
+}
+
+impl<'a> Runs<'a> {
+    /// None made yet.
+    pub fn new(runner: &'a dyn Runner) -> Runs<'a> {
+        Runs {
+            runner,
+            next: AtomicUsize::new(0),
+            known: Mutex::default(),
+            events: AtomicUsize::new(0),
+        }
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&self) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.events.store(0, Ordering::Relaxed);
+    }
+
+    /// A schedule's run of this number, from 0, and whether it had to be made. Whoever asks for one that is being made waits
+    /// for it.
+    pub fn get(&self, schedule: &Schedule, number: usize) -> Result<(Arc<Forced>, bool)> {
+        let made = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(known.entry(schedule.clone()).or_default())
+        };
+        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(run) = made.get(number) {
+            return Ok((Arc::clone(run), false));
+        }
+        let name = self.next.fetch_add(1, Ordering::Relaxed);
+        let run = Arc::new(self.runner.force(schedule, name)?);
+        let events = run.trace.as_ref().map_or(0, |(events, _)| events.len());
+        let kept = self.events.fetch_add(events, Ordering::Relaxed) + events;
+        if kept <= MOST_KEPT {
+            made.push(Arc::clone(&run));
+        } else {
+            self.events.fetch_sub(events, Ordering::Relaxed);
+        }
+        Ok((run, true))
+    }
+}

@@ -1,0 +1,151 @@
+//! An order after which nothing moves any more, though the recorded run went on: a signal that came before anybody waited for
+//! it, or a thread that waits and keeps a lock that whoever would wake it needs.
+
+use anyhow::Result;
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule};
+use ravel_analysis::merge::fingerprint;
+use ravel_schedule::Schedule;
+use ravel_trace::naming;
+use ravel_trace::{Event, LockId, Names, Op};
+use rustc_hash::FxHashMap;
+
+use super::marks::{op_name, place};
+use crate::runner::{Forced, Runner};
+use crate::words;
+
+/// What a thread that waits for ever does and did.
+#[derive(Default)]
+struct Last {
+    /// The wait that it is in.
+    wait: Option<(LockId, Event)>,
+    /// The locks that it has.
+    held: Vec<(LockId, Event)>,
+}
+
+/// What an order that brought the program to a standstill is, if it does so in two runs out of two and a wait is at its root;
+/// and how many runs that took.
+pub fn find(runner: &dyn Runner, schedule: &Schedule) -> Result<(Option<Finding>, usize)> {
+    let mut last: Option<Forced> = None;
+    for number in 0..2 {
+        let run = runner.force(schedule, number)?;
+        let again = last.as_ref().is_none_or(|last| last.waiting() == run.waiting());
+        // That a turn was lost is no objection: how the threads came to wait for ever does not matter, only that they do.
+        if run.waiting().is_none() || !again {
+            return Ok((None, number + 1));
+        }
+        last = Some(run);
+    }
+    Ok((last.as_ref().and_then(finding), 2))
+}
+
+fn finding(run: &Forced) -> Option<Finding> {
+    let waiting = words::threads(run.waiting()?);
+    let (events, names) = run.trace.as_ref()?;
+    let mut threads: FxHashMap<u32, Last> = FxHashMap::default();
+    let mut notified: Vec<(LockId, Event)> = Vec::new();
+    for event in events {
+        let last = threads.entry(event.thread.0).or_default();
+        match event.op {
+            Op::Acquire { lock, .. } => last.held.push((lock, *event)),
+            Op::Resume { lock, .. } => {
+                last.wait = None;
+                last.held.push((lock, *event));
+            }
+            Op::Release { lock, .. } | Op::Wait { lock } => {
+                if let Some(at) = last.held.iter().rposition(|(held, _)| *held == lock) {
+                    last.held.remove(at);
+                }
+                if matches!(event.op, Op::Wait { .. }) {
+                    last.wait = Some((lock, *event));
+                }
+            }
+            Op::Notify { lock, .. } => notified.push((lock, *event)),
+            _ => {}
+        }
+    }
+    let mut all: Vec<Last> = threads.into_values().filter(|last| last.wait.is_some()).collect();
+    all.sort_by_key(|last| last.wait.map(|(_, event)| event.thread));
+    let keeps = all.iter().find(|last| !last.held.is_empty());
+    let (rule, steps, message, help) = if let Some(keeper) = keeps {
+        let (lock, wait) = keeper.wait?;
+        let (kept, taken) = keeper.held.first()?;
+        let steps = vec![step(taken, *kept, names), step(&wait, lock, names)];
+        let kept = naming::lock::short(&names.lock(*kept).name);
+        (
+            Rule::LockOrder,
+            steps,
+            format!(
+                "{} waits for a signal and keeps {kept}, which whoever would give it needs: {waiting} wait for ever.",
+                names.thread(wait.thread).name
+            ),
+            "Wait on the outermost lock that is held, or give it up before waiting: a wait gives up its own lock alone.",
+        )
+    } else {
+        let passed = |last: &Last| {
+            let (lock, wait) = last.wait?;
+            let given = notified
+                .iter()
+                .find(|(other, event)| *other == lock && event.thread != wait.thread)?;
+            Some((lock, wait, given.1))
+        };
+        let (lock, wait, given) = all.iter().find_map(passed)?;
+        (
+            Rule::NakedNotify,
+            vec![step(&given, lock, names), step(&wait, lock, names)],
+            format!(
+                "{} waits for a signal that {} may have given before: then {waiting} wait for ever.",
+                names.thread(wait.thread).name,
+                names.thread(given.thread).name
+            ),
+            "Let the signal leave a state behind, set under the lock before it is given, and wait in a loop that looks at the state first.",
+        )
+    };
+    let places = steps.iter().map(|step| format!("{}.{}", step.class, step.method));
+    let code: Vec<String> = places.collect();
+    let mut variables: Vec<String> = steps.iter().map(|step| step.variable.clone()).collect();
+    variables.dedup();
+    let parts = ["standstill", rule.name()].into_iter();
+    Some(Finding {
+        id: fingerprint(parts.chain(code.iter().map(String::as_str))),
+        rule,
+        evidence: Evidence::Harmful,
+        shown: true,
+        patterns: Vec::new(),
+        analyses: vec!["replay".into()],
+        message,
+        help: help.into(),
+        variables,
+        units: Vec::new(),
+        steps,
+        outcome: Some(Outcome {
+            kind: "hang".into(),
+            thread: None,
+            message: format!("{waiting} wait for ever"),
+        }),
+        limit: None,
+        schedule: Vec::new(),
+        replay: String::new(),
+        candidates: Vec::new(),
+    })
+}
+
+fn step(event: &Event, lock: LockId, names: &Names) -> FindingStep {
+    let (class, method, file, line) = place(event, names);
+    let lock = names.lock(lock).name.clone();
+    FindingStep {
+        thread: names.thread(event.thread).name.clone(),
+        op: op_name(&event.op).into(),
+        // Whoever waits or wakes has the lock.
+        locks: match event.op {
+            Op::Wait { .. } | Op::Notify { .. } => vec![lock.clone()],
+            _ => Vec::new(),
+        },
+        variable: lock,
+        class,
+        method,
+        file,
+        line,
+        stack: Vec::new(),
+        event: None,
+    }
+}

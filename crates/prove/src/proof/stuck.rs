@@ -1,0 +1,112 @@
+//! A recorded run that ended in a deadlock of its own: no schedule is needed to have it again.
+//!
+//! The trace of such a run has the locks that the threads got, and nothing of those that they never got; so no analysis sees
+//! the circle. But threads that hold locks for ever show at its end, and the program, run again with its locks
+//! watched, tells the rest.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule};
+use ravel_analysis::merge::fingerprint;
+use ravel_schedule::Schedule;
+use ravel_trace::naming;
+
+use super::marks::{Held, Marks};
+use super::runs::Runs;
+use crate::words;
+
+/// The deadlock that the program runs into by itself, in two runs out of two, if threads of the recorded run held locks when it
+/// ended; and how many runs that took.
+pub fn find(marks: &Marks, runs: &Runs<'_>) -> Result<(Option<Finding>, usize)> {
+    let threads: BTreeSet<&str> = marks.held.iter().map(|held| held.thread.as_str()).collect();
+    if threads.len() < 2 {
+        return Ok((None, 0));
+    }
+    let mut circle = None;
+    for number in 0..2 {
+        let (run, _) = runs.get(&Schedule::default(), number)?;
+        match run.deadlock() {
+            Some(threads) => circle = Some(threads.to_vec()),
+            None => return Ok((None, number + 1)),
+        }
+    }
+    Ok((circle.map(|circle| finding(&circle, &marks.held)), 2))
+}
+
+fn finding(circle: &[String], held: &[Held]) -> Finding {
+    let mut own: Vec<&Held> = held.iter().filter(|held| circle.contains(&held.thread)).collect();
+    let circle = words::threads(circle);
+    if own.is_empty() {
+        own = held.iter().collect();
+    }
+    let several = |name: &str| own.iter().filter(|held| held.name == name).count() > 1;
+    let numbered = |held: &Held| {
+        if !several(&held.name) {
+            return held.name.clone();
+        }
+        let mut same: Vec<_> = own
+            .iter()
+            .filter(|other| other.name == held.name)
+            .map(|other| other.lock)
+            .collect();
+        same.sort_unstable();
+        let number = same.iter().position(|lock| *lock == held.lock).unwrap_or(0) + 1;
+        naming::lock::numbered(&held.name, number)
+    };
+    let steps: Vec<FindingStep> = own
+        .iter()
+        .map(|held| {
+            let (class, method, file, line) = held.place.clone();
+            FindingStep {
+                thread: held.thread.clone(),
+                op: "acquire".into(),
+                variable: numbered(held),
+                class,
+                method,
+                file,
+                line,
+                locks: vec![numbered(held)],
+                stack: Vec::new(),
+                event: None,
+            }
+        })
+        .collect();
+    let mut variables: Vec<String> = own.iter().map(|held| held.name.clone()).collect();
+    variables.sort_unstable();
+    variables.dedup();
+    let hold = |held: &&Held| format!("{} holds {}", held.thread, naming::lock::short(&numbered(held)));
+    let holds: Vec<String> = own.iter().map(hold).collect();
+    let mut code: Vec<String> = own
+        .iter()
+        .map(|held| format!("{}.{}", held.place.0, held.place.1))
+        .collect();
+    code.sort_unstable();
+    code.dedup();
+    let parts = std::iter::once("deadlock").chain(variables.iter().map(String::as_str));
+    Finding {
+        id: fingerprint(parts.chain(code.iter().map(String::as_str))),
+        rule: Rule::LockOrder,
+        evidence: Evidence::Harmful,
+        shown: true,
+        patterns: Vec::new(),
+        analyses: vec!["replay".into()],
+        message: format!(
+            "The program locks up by itself: {circle} wait for each other for ever ({}).",
+            holds.join(", ")
+        ),
+        help: "Take the locks in the same order everywhere.".into(),
+        variables,
+        units: Vec::new(),
+        steps,
+        outcome: Some(Outcome {
+            kind: "deadlock".into(),
+            thread: None,
+            message: format!("{circle} wait for each other for ever"),
+        }),
+        limit: None,
+        schedule: Vec::new(),
+        replay: String::new(),
+        candidates: Vec::new(),
+    }
+}

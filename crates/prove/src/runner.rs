@@ -1,0 +1,98 @@
+//! The program as proof sees it: something that can be run under a schedule. A JVM is behind it, or in tests a fake.
+
+#[cfg(test)]
+pub(crate) mod fake;
+
+use std::process::ExitStatus;
+
+use anyhow::Result;
+use ravel_protocol::{EndedBy, Slip, Verdict};
+use ravel_schedule::Schedule;
+use ravel_trace::Event;
+use ravel_trace::names::Names;
+
+/// Runs the recorded program again.
+pub trait Runner: Sync {
+    /// Runs it under a schedule; `number` tells runs apart that go on at the same time.
+    fn force(&self, schedule: &Schedule, number: usize) -> Result<Forced>;
+
+    /// How many runs may go on at the same time, of so many that are wanted.
+    fn side_by_side(&self, jobs: usize) -> usize;
+}
+
+/// What a forced run came to.
+pub struct Forced {
+    /// How far it followed the schedule; none if the JVM did not report.
+    pub verdict: Option<Verdict>,
+    /// How the program ended.
+    pub status: ExitStatus,
+    /// What it wrote.
+    pub output: Vec<u8>,
+    /// Whether it took so long that Ravel ended it.
+    pub timed_out: bool,
+    /// Why the agent ended the JVM, if it did.
+    pub ended_by: Option<EndedBy>,
+    /// What is worth saying if it did not go as wanted; empty if nothing is.
+    pub remark: String,
+    /// Whether its trace has only what was watched.
+    pub partial: bool,
+    /// Whether its trace goes on to its end.
+    pub whole: bool,
+    /// Its events and names; none if no trace was left.
+    pub trace: Option<(Vec<Event>, Names)>,
+    /// What its methods returned.
+    pub returned: Vec<Event>,
+}
+
+impl Forced {
+    /// Whether all turns were given; some may have been lost.
+    pub fn complete(&self) -> bool {
+        match &self.verdict {
+            Some(Verdict::Deadlock { .. }) => self.deadlock().is_some(),
+            Some(verdict) => verdict.is_complete(),
+            None => false,
+        }
+    }
+
+    /// The first turn that was lost, and why; none if every turn was taken.
+    pub fn slip(&self) -> Option<&Slip> {
+        self.verdict.as_ref()?.slip()
+    }
+
+    /// Whether a turn was lost because its thread waited for what another one has yet to do: the schedule's order is not one
+    /// that the program can take.
+    pub fn is_impossible(&self) -> bool {
+        self.slip().is_some_and(Slip::is_wait)
+    }
+
+    /// The threads that wait for nothing, if all do.
+    pub fn waiting(&self) -> Option<&[String]> {
+        match &self.verdict {
+            Some(Verdict::Hang { threads, .. }) => Some(threads),
+            _ => None,
+        }
+    }
+
+    /// The threads that wait for each other, if they do.
+    pub fn deadlock(&self) -> Option<&[String]> {
+        match &self.verdict {
+            Some(Verdict::Deadlock { threads, .. }) if self.ended_by == Some(EndedBy::Deadlock) => Some(threads),
+            _ => None,
+        }
+    }
+
+    /// Whether the run had to be ended.
+    pub fn hung(&self) -> bool {
+        self.ended_by == Some(EndedBy::Hang) || self.timed_out
+    }
+
+    /// Threads that ended by an exception that nobody caught, with the exception.
+    pub fn exceptions(&self) -> Vec<(String, String)> {
+        let Some((_, names)) = &self.trace else {
+            return Vec::new();
+        };
+        let died = names.threads.iter().filter(|thread| !thread.exception.is_empty());
+        died.map(|thread| (thread.name.clone(), thread.exception.clone()))
+            .collect()
+    }
+}

@@ -1,0 +1,180 @@
+//! What the class files of a recorded program say of it: what is suspicious, so that a run tries that first, and what its
+//! locks are called.
+//!
+//! The class path is taken from the recorded command. What cannot be found or read is left out: nothing rests on it but an
+//! order and a name in a list.
+
+use std::path::{Path, PathBuf};
+
+use ravel_analysis::finding::Finding;
+use ravel_scan::{Options, confirm, naming, scan};
+use ravel_trace::Header;
+
+/// More bytes of classes and archives than this are not read on the way to a report.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// How many places the code alone makes suspicious.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Suspected {
+    /// All of them.
+    pub all: usize,
+    /// Those that a run showed as well.
+    pub seen: usize,
+}
+
+/// What scanning the class path of a program gave.
+#[derive(Debug, Default)]
+pub struct Suspects {
+    paths: Vec<PathBuf>,
+    findings: Vec<Finding>,
+}
+
+impl Suspects {
+    /// Scans what the recorded command had on its class path, unless `known` is what is there already.
+    pub fn of(header: &Header, options: &Options, known: Option<Suspects>) -> Suspects {
+        let paths = class_path(header);
+        if let Some(known) = known.filter(|known| known.paths == paths) {
+            return known;
+        }
+        let mut findings = Vec::new();
+        if !paths.is_empty() && is_small(&paths) {
+            findings = scan(&paths, options).map(|scan| scan.findings).unwrap_or_default();
+        }
+        Suspects { paths, findings }
+    }
+
+    /// Notes which findings of a run were suspected; says how many, if anything was.
+    pub fn support(&self, found: &mut [Finding]) -> Option<Suspected> {
+        let open = confirm::confirm(self.findings.clone(), found).len();
+        let all = self.findings.len();
+        (all > 0).then_some(Suspected { all, seen: all - open })
+    }
+}
+
+/// Names the locks of findings as the code on the class path names them.
+pub fn name_locks(findings: &mut [Finding], class_path: &[PathBuf]) {
+    if is_small(class_path) {
+        naming::name_locks(findings, class_path);
+        // Whoever waits or wakes does so with a lock that it has.
+        for step in findings.iter_mut().flat_map(|finding| &mut finding.steps) {
+            if let ("wait" | "notify", [lock]) = (step.op.as_str(), step.locks.as_slice()) {
+                step.variable = lock.clone();
+            }
+        }
+    }
+}
+
+fn is_small(paths: &[PathBuf]) -> bool {
+    let mut left = MOST_BYTES;
+    paths.iter().all(|path| fits(path, &mut left))
+}
+
+fn fits(path: &Path, left: &mut u64) -> bool {
+    let Ok(meta) = path.metadata() else { return true };
+    if !meta.is_dir() {
+        *left = left.saturating_sub(meta.len());
+        return *left > 0;
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    // A link may lead in a circle.
+    let mut entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    entries.all(|entry| fits(&entry.path(), left))
+}
+
+/// The class path of a `java` command: what its options say, else what the variable CLASSPATH says. The working folder,
+/// which counts when neither says anything, is left out: it may be anything.
+pub fn class_path(header: &Header) -> Vec<PathBuf> {
+    let folder = Path::new(&header.directory);
+    let environment = header.environment.iter().find(|(name, _)| name == "CLASSPATH");
+    let mut written = environment.map(|(_, value)| value.clone());
+    let mut modules = None;
+    let mut words = header.command.iter().skip(1);
+    while let Some(word) = words.next() {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
+            _ => (word.as_str(), None),
+        };
+        match name {
+            "-cp" | "-classpath" | "--class-path" => written = value.or_else(|| words.next().cloned()),
+            "-p" | "--module-path" => modules = value.or_else(|| words.next().cloned()),
+            "-jar" => {
+                written = words.next().cloned();
+                break;
+            }
+            "-m" | "--module" => break,
+            "--add-modules" | "--add-opens" | "--add-exports" | "--add-reads" | "--upgrade-module-path" => {
+                if value.is_none() {
+                    words.next();
+                }
+            }
+            name if name.starts_with('-') || name.starts_with('@') => {}
+            // The main class: what follows is the program's own.
+            _ => break,
+        }
+    }
+    let mut paths = Vec::new();
+    for list in written.iter().chain(&modules) {
+        for entry in std::env::split_paths(list) {
+            match entry.file_name() {
+                Some(name) if name == "*" => paths.extend(jars(&folder.join(entry.parent().unwrap_or(Path::new(""))))),
+                _ => paths.push(folder.join(entry)),
+            }
+        }
+    }
+    paths.retain(|path| path.exists());
+    paths
+}
+
+fn jars(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut jars: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    jars.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("jar"))
+    });
+    jars.sort();
+    jars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(folder: &Path, command: &[&str]) -> Vec<String> {
+        let header = Header {
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            directory: folder.display().to_string(),
+            environment: vec![("CLASSPATH".to_owned(), "env".to_owned())],
+            ..Header::default()
+        };
+        let paths = class_path(&header).into_iter();
+        paths
+            .map(|path| path.strip_prefix(folder).expect("inside").display().to_string())
+            .collect()
+    }
+
+    #[test]
+    fn the_class_path_is_what_java_would_take() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["a", "env", "lib"] {
+            std::fs::create_dir(folder.path().join(name)).expect("made");
+        }
+        for name in ["lib/x.jar", "lib/y.JAR", "lib/z.txt", "app.jar"] {
+            std::fs::write(folder.path().join(name), "").expect("written");
+        }
+        let paths = |command: &[&str]| paths(folder.path(), command);
+        assert_eq!(
+            paths(&["java", "-Xmx1g", "-cp", "a:lib/*:gone", "Main", "-cp", "lib"]),
+            ["a", "lib/x.jar", "lib/y.JAR"]
+        );
+        assert_eq!(
+            paths(&["java", "--class-path=a", "-jar", "app.jar", "-cp", "a"]),
+            ["app.jar"]
+        );
+        assert_eq!(
+            paths(&["java", "-p", "lib/x.jar", "-m", "mod/Main"]),
+            ["env", "lib/x.jar"]
+        );
+        assert_eq!(paths(&["java", "Main"]), ["env"]);
+    }
+}

@@ -1,0 +1,73 @@
+//! The direction of dependencies between the crates, as ARCHITECTURE.md states it.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::root;
+
+/// Each crate and the crates of Ravel that it may depend on. A crate that is not listed fails the test.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("classfile", &[]),
+    ("trace", &[]),
+    ("protocol", &[]),
+    ("embed", &[]),
+    ("testing", &[]),
+    ("agent", &["classfile", "protocol", "trace"]),
+    ("analysis", &["trace"]),
+    ("schedule", &["analysis", "protocol", "trace"]),
+    ("scan", &["analysis", "classfile", "trace"]),
+    ("own", &["analysis", "classfile", "scan", "trace"]),
+    ("report", &["analysis", "trace"]),
+    (
+        "prove",
+        &[
+            "agent",
+            "analysis",
+            "classfile",
+            "embed",
+            "own",
+            "protocol",
+            "scan",
+            "schedule",
+            "trace",
+        ],
+    ),
+    (
+        "ravel",
+        &[
+            "agent",
+            "analysis",
+            "classfile",
+            "own",
+            "prove",
+            "report",
+            "scan",
+            "schedule",
+            "trace",
+        ],
+    ),
+];
+
+#[test]
+fn crates_depend_in_one_direction_only() {
+    let mut crates = BTreeSet::new();
+    for entry in std::fs::read_dir(root().join("crates")).expect("the crates are part of the tree") {
+        let path = entry.expect("can be listed").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let manifest = std::fs::read_to_string(path.join("Cargo.toml")).expect("a manifest");
+        let manifest: toml::Table = manifest.parse().expect("TOML");
+        let allowed = ALLOWED.iter().find(|(known, _)| *known == name);
+        let (_, allowed) = allowed.unwrap_or_else(|| panic!("{name}: add it to this test and to ARCHITECTURE.md"));
+        let found = manifest.get("dependencies").and_then(toml::Value::as_table);
+        for dependency in found.into_iter().flat_map(toml::Table::keys) {
+            let Some(dependency) = dependency.strip_prefix("ravel-") else {
+                continue;
+            };
+            assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
+        }
+        crates.insert(name);
+    }
+    let listed: BTreeSet<String> = ALLOWED.iter().map(|(name, _)| (*name).to_string()).collect();
+    assert_eq!(crates, listed);
+}

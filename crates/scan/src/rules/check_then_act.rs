@@ -1,0 +1,195 @@
+#![doc = include_str!("../../../report/src/rules/check-then-act.md")]
+
+use ravel_analysis::finding::Rule;
+
+use super::{About, Facts};
+use crate::body::{Body, Stmt};
+use crate::flow::{At, Flow, Kind, MethodFlow};
+use crate::program::{MethodId, Program};
+use crate::report::Draft;
+
+/// Calls whose answer another thread can change before the caller acts on it, and the calls that then act on it.
+struct Pair {
+    tests: &'static [&'static [u8]],
+    acts: &'static [&'static [u8]],
+    /// Whether both name the same key or element as their first argument.
+    keyed: bool,
+}
+
+const PAIRS: [Pair; 4] = [
+    Pair {
+        tests: &[b"containsKey", b"get"],
+        acts: &[b"put", b"remove", b"replace"],
+        keyed: true,
+    },
+    Pair {
+        tests: &[b"containsKey"],
+        acts: &[b"get"],
+        keyed: true,
+    },
+    Pair {
+        tests: &[b"contains"],
+        acts: &[b"add", b"addLast", b"addFirst", b"offer"],
+        keyed: true,
+    },
+    Pair {
+        tests: &[b"isEmpty", b"size", b"peek"],
+        acts: &[
+            b"add",
+            b"offer",
+            b"put",
+            b"remove",
+            b"removeFirst",
+            b"removeLast",
+            b"element",
+            b"getFirst",
+            b"getLast",
+            b"take",
+            b"firstKey",
+            b"lastKey",
+            b"first",
+            b"last",
+            b"poll",
+        ],
+        keyed: false,
+    },
+];
+
+/// One finding per method and container.
+pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
+    let program = facts.program;
+    let mut drafts = Vec::new();
+    for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
+        if program.body(method).is_some_and(|body| calls_containers(program, body)) && !program.is_constructor(method) {
+            drafts.extend(in_method(program, method));
+        }
+    }
+    drafts
+}
+
+/// The containers that many threads use without a lock.
+fn is_concurrent(class: &[u8]) -> bool {
+    class.strip_prefix(b"java/util/concurrent/").is_some_and(|name| {
+        name.starts_with(b"Concurrent")
+            || name.ends_with(b"Queue")
+            || name.ends_with(b"Deque")
+            || name.starts_with(b"CopyOnWrite")
+    })
+}
+
+fn calls_containers(program: &Program, body: &Body) -> bool {
+    let calls = body.stmts.iter().filter(|stmt| match stmt {
+        Stmt::Call { target, .. } => {
+            let (class, _) = program.symbols.members(target.pair);
+            is_concurrent(program.symbols.bytes(class))
+        }
+        _ => false,
+    });
+    calls.count() > 1
+}
+
+/// A call on a container: where, its name, and the field that the container is in.
+struct Call<'a> {
+    at: At,
+    name: &'a [u8],
+    container: At,
+    identity: Identity,
+}
+
+/// What names the container, so that two calls are known to be on one.
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Identity {
+    Field(crate::symbols::PairId, Option<At>),
+    Value(At),
+}
+
+fn in_method(program: &Program, method: MethodId) -> Option<Draft> {
+    let (body, known) = (program.body(method)?, MethodFlow::of(program, method)?);
+    let flow = &known.flow;
+    let held = flow.held(body);
+    let calls: Vec<Call<'_>> = flow
+        .all()
+        .filter_map(|at| {
+            let Kind::Call(index) = flow.kind(at) else { return None };
+            let called = known.class.pool.member_ref(index).ok()?;
+            let container = flow.operand(at, 0).filter(|_| is_concurrent(called.class))?;
+            Some(Call {
+                at,
+                name: called.name,
+                container,
+                identity: identity(program, &known, container),
+            })
+        })
+        .collect();
+    let is_free = |at: At| held[usize::from(at)].as_ref().is_some_and(|held| held.is_empty());
+    for act in calls.iter().filter(|act| is_free(act.at)) {
+        let before = calls.iter().filter(|test| test.at < act.at && is_free(test.at));
+        for test in before.filter(|test| test.identity == act.identity) {
+            let pair = PAIRS.iter().find(|pair| {
+                pair.tests.contains(&test.name)
+                    && pair.acts.contains(&act.name)
+                    && (!pair.keyed || same_key(flow, test.at, act.at))
+            });
+            if pair.is_none() || !flow.decided(act.at).contains(test.at) || is_made_here(flow, act.container) {
+                continue;
+            }
+            let Identity::Field(field, _) = act.identity else {
+                continue;
+            };
+            let (test_name, act_name) = (String::from_utf8_lossy(test.name), String::from_utf8_lossy(act.name));
+            let told = program.field_name(field);
+            // A queue that has become empty meanwhile gives null, for which callers of `poll` look.
+            let shown = !matches!((test.name, act.name), (_, b"poll") | (b"containsKey", b"get"));
+            return Some(super::about(
+                program,
+                &About {
+                    rule: Rule::CheckThenAct,
+                    method,
+                    field: Some(field),
+                    places: &[(method, flow.pc(test.at), "read"), (method, flow.pc(act.at), "write")],
+                    message: format!(
+                        "{told}.{act_name}() acts on the answer of {test_name}(), which may have changed in between"
+                    ),
+                    help: advice(act.name).to_owned(),
+                    shown,
+                },
+            ));
+        }
+    }
+    None
+}
+
+fn identity(program: &Program, known: &MethodFlow, container: At) -> Identity {
+    let flow = &known.flow;
+    match flow.kind(container) {
+        Kind::Read(index) => match known.field(program, index) {
+            Some(field) => Identity::Field(field, flow.operand(container, 0)),
+            None => Identity::Value(container),
+        },
+        _ => Identity::Value(container),
+    }
+}
+
+fn same_key(flow: &Flow, test: At, act: At) -> bool {
+    let key = |at| flow.operand(at, 1);
+    key(test).is_some() && key(test) == key(act)
+}
+
+/// Whether the container is one that the method made.
+fn is_made_here(flow: &Flow, container: At) -> bool {
+    flow.kind(container) == Kind::Other
+}
+
+fn advice(act: &[u8]) -> &'static str {
+    match act {
+        b"put" => "Use putIfAbsent, computeIfAbsent, compute or merge, which do both in one step.",
+        b"remove" | b"replace" => {
+            "Use remove(key, value), replace(key, old, new) or computeIfPresent, which do both in one step."
+        }
+        b"add" | b"addLast" | b"addFirst" | b"offer" => {
+            "Use addIfAbsent or a concurrent set, or hold a lock over both."
+        }
+        b"get" => "Call get() alone and look whether it gave null.",
+        _ => "Call poll() alone and look whether it gave null.",
+    }
+}

@@ -1,0 +1,106 @@
+//! Which locks guard which fields, by counting: what the rules about inconsistent guards share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ravel_classfile::access;
+
+use super::guarded_by::{CALLERS, callers_hold};
+use crate::body::Body;
+use crate::callgraph::CallGraph;
+use crate::expr::{ExprId, Exprs, Node};
+use crate::program::{Field, MethodId, Program};
+use crate::symbols::{PairId, Sym};
+
+/// A lock as all methods of one object or class name it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Guard {
+    This,
+    Own(PairId),
+    Static(PairId),
+    Class(Sym),
+}
+
+/// A use of a field with the locks that are held.
+pub(super) struct Guarded {
+    pub method: MethodId,
+    pub pc: u16,
+    pub write: bool,
+    pub guards: BTreeSet<Guard>,
+    /// Whether a lock is held that other methods cannot name.
+    pub other: bool,
+}
+
+/// The uses of each field that may change after its constructor, by methods other than constructors.
+pub(super) fn uses(program: &Program, graph: &CallGraph<'_>) -> BTreeMap<PairId, Vec<Guarded>> {
+    let mut all: BTreeMap<PairId, Vec<Guarded>> = BTreeMap::new();
+    for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
+        let (found, Some(body)) = (program.method(method), program.body(method)) else {
+            continue;
+        };
+        if is_apart(program, method) || found.touches.is_empty() {
+            continue;
+        }
+        for touch in found.touches.iter() {
+            let Some(field) = program.field(touch.field).filter(|field| is_counted(field)) else {
+                continue;
+            };
+            let guards: Vec<Option<Guard>> = touch.locks.iter().map(|lock| guard(body, *lock)).collect();
+            all.entry(field.pair).or_default().push(Guarded {
+                method,
+                pc: touch.pc,
+                write: touch.write,
+                other: guards.iter().any(Option::is_none),
+                guards: guards.into_iter().flatten().collect(),
+            });
+        }
+    }
+    all.retain(|_, uses| uses.iter().any(|used| !used.guards.is_empty()));
+    for uses in all.values_mut() {
+        let known: BTreeSet<Guard> = uses.iter().flat_map(|used| used.guards.iter().copied()).collect();
+        for used in uses.iter_mut().filter(|used| used.guards.is_empty()) {
+            used.guards = promised(program, graph, used.method, &known);
+        }
+    }
+    all
+}
+
+/// Whether a method runs before its object is shared, or only describes it.
+fn is_apart(program: &Program, method: MethodId) -> bool {
+    let selector = program.symbols.bytes(program.method(method).selector);
+    let names: [&[u8]; 4] = [b"toString(", b"readObject(", b"writeObject(", b"finalize("];
+    program.is_constructor(method) || names.iter().any(|name| selector.starts_with(name))
+}
+
+fn is_counted(field: &Field) -> bool {
+    let out = access::FINAL | access::VOLATILE | access::SYNTHETIC;
+    field.access & out == 0 && field.guard.is_none()
+}
+
+fn guard(body: &Body, lock: ExprId) -> Option<Guard> {
+    match *body.exprs.get(lock.0 as usize)? {
+        Node::This => Some(Guard::This),
+        Node::Field(base, field) if body.exprs.get(base.0 as usize) == Some(&Node::This) => Some(Guard::Own(field)),
+        Node::Static(field) => Some(Guard::Static(field)),
+        Node::Class(class) => Some(Guard::Class(class)),
+        Node::ReadWrite(base) => guard(body, base),
+        _ => None,
+    }
+}
+
+/// Those of the guards that all callers of a method hold, if it is not public.
+fn promised(program: &Program, graph: &CallGraph<'_>, method: MethodId, known: &BTreeSet<Guard>) -> BTreeSet<Guard> {
+    let is_open = |flags: u16| flags & access::PUBLIC != 0;
+    let is_held = |guard: &Guard| {
+        let mut exprs = Exprs::default();
+        let this = exprs.add(Node::This);
+        let node = match *guard {
+            Guard::This => Node::This,
+            Guard::Own(field) => Node::Field(this, field),
+            Guard::Static(field) => Node::Static(field),
+            Guard::Class(class) => Node::Class(class),
+        };
+        let lock = exprs.add(node);
+        callers_hold(program, graph, method, lock, &exprs, CALLERS, &is_open)
+    };
+    known.iter().copied().filter(is_held).collect()
+}

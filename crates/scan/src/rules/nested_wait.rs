@@ -1,0 +1,43 @@
+#![doc = include_str!("../../../report/src/rules/nested-wait.md")]
+
+use ravel_analysis::finding::Rule;
+
+use super::{About, Facts};
+use crate::body::Stmt;
+use crate::expr::UNKNOWN;
+use crate::report::{Draft, expr_text};
+
+/// All waits in wanted classes with a second lock held.
+pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
+    let program = facts.program;
+    let mut drafts = Vec::new();
+    for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
+        let Some(body) = program.body(method).filter(|body| body.sites.len() > 1) else {
+            continue;
+        };
+        body.walk(|stmt, what, held| {
+            let Stmt::Wait(lock) = *what else { return };
+            let Some(given) = body.waited_on(held, lock) else { return };
+            let waited = body.lock(held[given]);
+            let kept = held.iter().find(|site| {
+                let other = body.lock(**site);
+                other != UNKNOWN && other != waited
+            });
+            let Some(kept) = kept.and_then(|site| body.sites.get(usize::from(*site))) else {
+                return;
+            };
+            let name = expr_text(program, body, &body.table(), kept.lock);
+            let pc = body.pcs.get(stmt as usize).copied().unwrap_or(0);
+            drafts.push(super::about(program, &About {
+                rule: Rule::NestedWait,
+                method,
+                field: None,
+                places: &[(method, kept.pc, "acquire"), (method, pc, "wait")],
+                message: format!("the wait gives up one lock and keeps {name}: a thread that needs {name} to notify never gets there"),
+                help: format!("Wait before {name} is taken, or wait on {name} itself."),
+                shown: true,
+            }));
+        });
+    }
+    drafts
+}

@@ -1,0 +1,205 @@
+import java.text.*;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.concurrent.locks.*;
+
+// Methods whose names end in Bad must be shown by the rule that their class is named after, those in Ok must not.
+
+class CheckThenAct {
+  final ConcurrentHashMap<String, Object> sessions = new ConcurrentHashMap<>();
+  final ConcurrentMap<String, Integer> hits = new ConcurrentHashMap<>();
+  final ConcurrentLinkedQueue<String> queue = new ConcurrentLinkedQueue<>();
+  final CopyOnWriteArrayList<Object> listeners = new CopyOnWriteArrayList<>();
+  Object sessionBad(String id) {
+    if (!sessions.containsKey(id)) sessions.put(id, new Object());
+    return sessions.get(id);
+  }
+  void countBad(String page) {
+    Integer old = hits.get(page);
+    if (old == null) hits.put(page, 1); else hits.put(page, old + 1);
+  }
+  String nextBad() { return queue.isEmpty() ? null : queue.remove(); }
+  void listenBad(Object listener) { if (!listeners.contains(listener)) listeners.add(listener); }
+  void limitBad(String entry) { if (queue.size() < 100) queue.add(entry); }
+  Object sessionOk(String id) { return sessions.computeIfAbsent(id, k -> new Object()); }
+  void otherKeyOk(String a, String b) { if (sessions.containsKey(a)) sessions.put(b, a); }
+  synchronized void lockedOk(String id) { if (!sessions.containsKey(id)) sessions.put(id, id); }
+  void localOk(String id) {
+    ConcurrentHashMap<String, Object> mine = new ConcurrentHashMap<>();
+    if (!mine.containsKey(id)) mine.put(id, id);
+  }
+  void twiceOk(String id) {
+    if (sessions.get(id) == null) { synchronized (this) { if (sessions.get(id) == null) sessions.put(id, id); } }
+  }
+  void putOnlyOk(String id) { sessions.put(id, id); sessions.get(id); }
+}
+
+class InconsistentSync {
+  private int count;
+  private long total;
+  private int mostly;
+  synchronized void add(int n) { count++; total += n; mostly++; }
+  synchronized void remove(int n) { count--; total -= n; mostly--; }
+  synchronized void clear() { count = 0; total = 0; }
+  int countBad() { return count; }
+  synchronized long totalOk() { return total; }
+  private void helperOk() { mostly = 3; }
+  synchronized void callsHelper() { helperOk(); }
+}
+
+class InconsistentOk {
+  private final List<String> names = new ArrayList<>();
+  private volatile int size;
+  private int rare;
+  synchronized void add(String name) { names.add(name); size++; }
+  synchronized void clear() { names.clear(); size = 0; rare = 1; }
+  int sizeOk() { return size; }
+  int rareOk() { return rare; }
+  int rare2Ok() { return rare; }
+}
+
+class TwoGuards {
+  static int next;
+  static int counted;
+  static synchronized int take() { return next++; }
+  synchronized void resetBad() { next = 0; }
+  static synchronized void countOk() { counted++; }
+  void sameOk() { synchronized (TwoGuards.class) { counted--; } }
+}
+
+class CompoundVolatile {
+  volatile int hits;
+  volatile long sum;
+  volatile int[] cells = new int[8];
+  volatile boolean on;
+  volatile List<String> names = List.of();
+  void hitBad() { hits++; }
+  void sumBad(int n) { sum += n; }
+  void cellBad(int i) { cells[i]++; }
+  synchronized void lockedOk() { hits++; }
+  void setOk(int n) { hits = n; }
+  void flagOk() { if (!on) on = true; }
+  void cellSetOk(int i) { cells[i] = 1; }
+}
+
+class SharedFormat {
+  static final DateFormat DAY = new SimpleDateFormat("yyyy");
+  static final Calendar NOW = Calendar.getInstance();
+  final DateFormat own = new SimpleDateFormat("yyyy");
+  static final DateFormat LOCKED = new SimpleDateFormat("yyyy");
+  String dayBad(Date date) { return DAY.format(date); }
+  static Date nowBad(int n) { NOW.add(Calendar.DATE, n); return NOW.getTime(); }
+  String ownOk(Date date) { return own.format(date); }
+  String lockedOk(Date date) { synchronized (LOCKED) { return LOCKED.format(date); } }
+  String copyOk(Date date) { return ((DateFormat) DAY.clone()).format(date); }
+}
+
+class UnreleasedLock {
+  final ReentrantLock lock = new ReentrantLock();
+  boolean closed;
+  void earlyBad() {
+    lock.lock();
+    if (closed) return;
+    closed = true;
+    lock.unlock();
+  }
+  int switchBad(int n) {
+    lock.lock();
+    switch (n) { case 1: lock.unlock(); return 1; case 2: return 2; default: lock.unlock(); return 3; }
+  }
+  void finallyOk() {
+    lock.lock();
+    try { if (closed) return; closed = true; } finally { lock.unlock(); }
+  }
+  void openOk() { lock.lock(); }
+  void closeOk() { lock.unlock(); }
+  boolean eitherOk() {
+    if (!lock.tryLock()) return false;
+    try { return closed; } finally { lock.unlock(); }
+  }
+}
+
+class TestLockAssign {
+  Object cache;
+  volatile Object shared;
+  boolean flag;
+  Object cacheBad() {
+    if (cache == null) { synchronized (this) { cache = new Object(); } }
+    return cache;
+  }
+  Object sharedBad(Object key) {
+    Object found = shared;
+    if (found == null) { synchronized (this) { found = String.valueOf(key); shared = found; } }
+    return found;
+  }
+  Object twiceOk() {
+    if (shared == null) { synchronized (this) { if (shared == null) shared = new Object(); } }
+    return shared;
+  }
+  void flagOk() { if (!flag) { synchronized (this) { flag = true; } } }
+  void unrelatedOk(Object value) { synchronized (this) { shared = value; } }
+}
+
+class NestedWait {
+  final Object a = new Object(), b = new Object();
+  boolean ready;
+  void nestedBad() throws InterruptedException {
+    synchronized (a) { synchronized (b) { while (!ready) b.wait(); } }
+  }
+  synchronized void methodBad() throws InterruptedException {
+    synchronized (b) { while (!ready) b.wait(10); }
+  }
+  void singleOk() throws InterruptedException { synchronized (b) { while (!ready) b.wait(); } }
+  synchronized void sameOk() throws InterruptedException { synchronized (this) { while (!ready) wait(); } }
+}
+
+class NotifyOne {
+  final LinkedList<Object> items = new LinkedList<>();
+  synchronized void putBad(Object o) throws InterruptedException {
+    while (items.size() > 3) wait();
+    items.add(o);
+    notify();
+  }
+  synchronized Object take() throws InterruptedException {
+    while (items.isEmpty()) wait();
+    Object o = items.removeFirst();
+    notifyAll();
+    return o;
+  }
+}
+
+class NotifyOneOk {
+  final LinkedList<Object> items = new LinkedList<>();
+  synchronized void put(Object o) { items.add(o); notify(); }
+  synchronized Object take() throws InterruptedException {
+    while (items.isEmpty()) wait();
+    return items.removeFirst();
+  }
+}
+
+class StartsBad extends Thread {
+  int interval;
+  StartsBad() { start(); interval = 100; }
+}
+
+class PublishesBad {
+  static PublishesBad instance;
+  int size;
+  PublishesBad() { instance = this; size = 3; }
+}
+
+class BaseBad implements Runnable {
+  BaseBad() { new Thread(this).start(); }
+  public void run() {}
+}
+
+class DerivedOk extends BaseBad {
+  int late = 7;
+}
+
+final class MadeOk implements Runnable {
+  int interval;
+  MadeOk() { interval = 100; }
+  static MadeOk begin() { MadeOk made = new MadeOk(); new Thread(made).start(); return made; }
+  public void run() {}
+}

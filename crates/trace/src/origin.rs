@@ -1,0 +1,203 @@
+//! Where a class comes from, by its name alone: the platform (the JDK), a framework that usually surrounds the program under
+//! test, or the program itself.
+//!
+//! One table, in the lowest crate that the agent, the analyses and the scan all see, so that the part of a run that is left
+//! out of the recording is the part that a report attributes to its caller. Names may be dotted (`java.util.List`) or
+//! internal (`java/util/List`), and text or bytes.
+
+/// Where a class comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Origin {
+    /// Part of the JDK. A program cannot change it, only its own calls.
+    Platform,
+    /// Build tools, test runners, language runtimes, mocking, logging: not the subject of a test unless the user says so.
+    Framework,
+    /// The program under test and its libraries.
+    Application,
+}
+
+/// How the internal names of classes begin that are not the application's. Prefixes of the table exclude each other.
+const PREFIXES: &[(Origin, &[&str])] = &[
+    (
+        Origin::Platform,
+        &[
+            "java/",
+            "javax/",
+            "jdk/",
+            "sun/",
+            "com/sun/",
+            "org/xml/sax/",
+            "org/w3c/dom/",
+            "org/ietf/jgss/",
+            "netscape/javascript/",
+            "org/jcp/xml/dsig/",
+            "com/oracle/",
+            "org/graalvm/",
+        ],
+    ),
+    (
+        Origin::Framework,
+        &[
+            "org/apache/maven/",
+            "org/codehaus/plexus/",
+            "org/codehaus/classworlds/",
+            "org/codehaus/groovy/",
+            "org/eclipse/aether/",
+            "org/eclipse/sisu/",
+            "com/google/inject/",
+            "com/google/common/",
+            "org/gradle/",
+            "worker/org/gradle/",
+            "org/junit/",
+            "junit/",
+            "org/opentest4j/",
+            "org/apiguardian/",
+            "org/testng/",
+            "org/hamcrest/",
+            "org/assertj/",
+            "org/mockito/",
+            "net/bytebuddy/",
+            "org/objenesis/",
+            "org/slf4j/",
+            "ch/qos/logback/",
+            "org/apache/logging/",
+            "org/apache/log4j/",
+            "org/apache/commons/logging/",
+            "org/fusesource/jansi/",
+            "org/jline/",
+            "kotlin/",
+            "kotlinx/coroutines/",
+            "scala/",
+            "groovy/",
+            "groovyjarjar",
+            "com/intellij/rt/",
+            "org/eclipse/jdt/internal/junit",
+            "aj/org/",
+        ],
+    ),
+];
+
+/// The unsynchronised and synchronised collections of `java.util`, without their nodes, views and iterators.
+pub const COLLECTIONS: &[&str] = &[
+    "AbstractCollection",
+    "AbstractList",
+    "AbstractMap",
+    "AbstractQueue",
+    "AbstractSequentialList",
+    "AbstractSet",
+    "ArrayDeque",
+    "ArrayList",
+    "BitSet",
+    "Dictionary",
+    "HashMap",
+    "HashSet",
+    "Hashtable",
+    "IdentityHashMap",
+    "LinkedHashMap",
+    "LinkedHashSet",
+    "LinkedList",
+    "PriorityQueue",
+    "Stack",
+    "TreeMap",
+    "TreeSet",
+    "Vector",
+];
+
+/// Formats and calendars: they look like values, are shared like them, and change with every use.
+const FORMATS: &[&str] = &[
+    "java/text/Format",
+    "java/text/DateFormat",
+    "java/text/SimpleDateFormat",
+    "java/text/NumberFormat",
+    "java/text/DecimalFormat",
+    "java/text/DigitList",
+    "java/util/Calendar",
+    "java/util/GregorianCalendar",
+];
+
+impl Origin {
+    /// Where the class of this name comes from.
+    pub fn of(class: impl AsRef<[u8]>) -> Origin {
+        let class = class.as_ref();
+        let known = PREFIXES
+            .iter()
+            .find(|(_, prefixes)| prefixes.iter().any(|prefix| begins(class, prefix)));
+        known.map_or(Origin::Application, |(origin, _)| *origin)
+    }
+}
+
+/// Whether the class of this name is part of the JDK.
+pub fn is_platform(class: impl AsRef<[u8]>) -> bool {
+    Origin::of(class) == Origin::Platform
+}
+
+/// Whether the class of this name is one of the [`COLLECTIONS`], or a node, view or iterator of one.
+pub fn is_collection(class: impl AsRef<[u8]>) -> bool {
+    let class = class.as_ref();
+    if !begins(class, "java/util/") {
+        return false;
+    }
+    let simple = &class["java/util/".len()..];
+    let outer = simple.split(|byte| *byte == b'$').next().unwrap_or_default();
+    COLLECTIONS.iter().any(|known| known.as_bytes() == outer)
+}
+
+/// Whether the class of this name is a format or a calendar.
+pub fn is_format(class: impl AsRef<[u8]>) -> bool {
+    let class = class.as_ref();
+    FORMATS
+        .iter()
+        .any(|known| known.len() == class.len() && begins(class, known))
+}
+
+/// Whether a dotted or internal name begins with an internal one.
+fn begins(class: &[u8], prefix: &str) -> bool {
+    let same = |(a, b): (&u8, u8)| *a == b || (*a == b'.' && b == b'/');
+    class.len() >= prefix.len() && class.iter().zip(prefix.bytes()).all(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_a_name_have_one_origin() {
+        for (name, origin) in [
+            ("java.lang.String", Origin::Platform),
+            ("com.sun.net.httpserver.HttpServer", Origin::Platform),
+            ("org.w3c.dom.Node", Origin::Platform),
+            ("org.junit.Test", Origin::Framework),
+            ("kotlin.collections.ArrayDeque", Origin::Framework),
+            ("groovyjarjarasm.asm.Opcodes", Origin::Framework),
+            ("shop.Stock", Origin::Application),
+            ("javan.Stock", Origin::Application),
+            ("com.sunny.Stock", Origin::Application),
+            ("Main", Origin::Application),
+            ("java", Origin::Application),
+            ("", Origin::Application),
+        ] {
+            assert_eq!(Origin::of(name), origin, "{name}");
+            assert_eq!(Origin::of(name.replace('.', "/")), origin, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_prefix_covers_another() {
+        let all: Vec<&str> = PREFIXES
+            .iter()
+            .flat_map(|(_, prefixes)| prefixes.iter().copied())
+            .collect();
+        for (at, prefix) in all.iter().enumerate() {
+            let covered = |(other, longer): (usize, &&str)| other != at && longer.starts_with(prefix);
+            let longer = all.iter().enumerate().find(|(other, longer)| covered((*other, longer)));
+            assert_eq!(longer, None, "{prefix}");
+        }
+    }
+
+    #[test]
+    fn collections_come_with_their_parts() {
+        assert!(is_collection("java/util/HashMap$Node") && is_collection("java.util.ArrayList"));
+        assert!(!is_collection("java/util/ArrayLister") && !is_collection("java/util/concurrent/ConcurrentHashMap"));
+        assert!(is_format("java.text.DecimalFormat") && !is_format("java/text/DecimalFormatSymbols"));
+    }
+}

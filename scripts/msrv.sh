@@ -1,0 +1,17 @@
+#!/bin/sh
+# Checks that the oldest supported Rust, rust-version of Cargo.toml, compiles Ravel. Says "skipped" if it is not installed.
+
+set -e
+cd "$(dirname "$0")/.."
+version=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+if ! command -v rustup >/dev/null 2>&1; then
+    echo "skipped: rustup, which knows the toolchains, is not installed"
+    exit 0
+fi
+toolchain=$(rustup toolchain list | sed -n "s/^\($version[.-][^ ]*\).*/\1/p" | head -n 1)
+if [ -z "$toolchain" ]; then
+    echo "skipped: toolchain $version is not installed: rustup toolchain install $version --profile minimal"
+    exit 0
+fi
+# In a directory of its own, so that the artefacts of the usual toolchain stay.
+CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/msrv} exec rustup run "$toolchain" cargo check --locked --workspace
