@@ -55,7 +55,8 @@ public class ClassFileVersions {
     /** Uses nothing that a class file of version 45 cannot say. */
     public static class Counter implements Runnable {
         static int total;
-        static final int[] CELLS = new int[2];
+        /** The first two are guarded by the class, the third by the array. */
+        static final int[] CELLS = new int[3];
         int own;
         long wide;
 
@@ -87,14 +88,14 @@ public class ClassFileVersions {
                     } catch (InterruptedException e) {
                         throw new IllegalStateException(e);
                     } finally {
-                        CELLS[0] += 0;
+                        CELLS[2]++;
                     }
                 }
             }
         }
 
         public String toString() {
-            return new StringBuffer().append(total()).append(' ').append(own).append(' ').append(wide).append(' ').append(CELLS[0] + CELLS[1]).toString();
+            return new StringBuffer().append(total()).append(' ').append(own).append(' ').append(wide).append(' ').append(CELLS[0] + CELLS[1] + CELLS[2]).toString();
         }
     }
 }
