@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// A seed of a generator that the program makes.
@@ -106,7 +107,7 @@ impl Chance {
         self.with(thread, path, |stream| {
             stream.drawn[kind] += 1;
             let number = stream.drawn[kind] << 8 | kind as u64;
-            scatter(scatter(self.seed ^ stream.name).wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+            Rng::with_seed(Rng::with_seed(self.seed ^ stream.name).u64(..).wrapping_add(number)).u64(..)
         })
     }
 
@@ -151,13 +152,6 @@ fn rounded(nanos: u64) -> u64 {
         _ => 100_000_000,
     };
     nanos.div_ceil(unit).saturating_mul(unit)
-}
-
-/// The mixing function of splitmix64.
-fn scatter(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

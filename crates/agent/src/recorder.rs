@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use fastrand::Rng;
 use ravel_trace::definition::Definition;
 use ravel_trace::ids::ThreadId;
 use ravel_trace::names::Thread;
@@ -237,7 +238,7 @@ impl Recorder {
         let thread = threads.len() as u32;
         let stack = allocate(FIRST_STACK * FRAME) as u64;
         let models = allocate(MODELS) as u64;
-        let seed = self.options.noise.map_or(0, |(seed, _)| seed as u32);
+        let seed = self.options.noise.map_or(0, |(seed, _)| seed);
         let block: &'static ThreadBlock = Box::leak(Box::new(ThreadBlock {
             cursor: AtomicU64::new(0),
             limit: Cell::new(0),
@@ -266,7 +267,7 @@ impl Recorder {
             bottom: AtomicU64::new(stack),
             model_base: Cell::new(models),
             gate: AtomicU32::new(if self.options.schedule.is_some() { 0 } else { u32::MAX }),
-            noise: Cell::new((thread + 1).wrapping_mul(0x9E37_79B9) ^ seed),
+            noise: Cell::new(Rng::with_seed(seed.wrapping_add(thread.into())).u32(..)),
             repeats: Cell::new(allocate(REPEATS) as u64),
             thread,
             children: Cell::new(0),
