@@ -77,6 +77,7 @@ layout! {
         RUN_END = offset_of!(ThreadBlock, run_end);
         HELD = offset_of!(ThreadBlock, held);
         INSIDE = offset_of!(ThreadBlock, inside);
+        CALLED = offset_of!(ThreadBlock, called);
         STRETCH = offset_of!(ThreadBlock, stretch);
         SURE_OBJECTS = offset_of!(ThreadBlock, sure_objects);
         SURE_ARRAYS = offset_of!(ThreadBlock, sure_arrays);
@@ -154,6 +155,7 @@ layout! {
         INITIALIZED = RawKind::Initialized;
         SHARE = RawKind::Share;
         RETURNED = RawKind::Returned;
+        CALL = RawKind::Call;
     }
 
     /// Effects of modelled methods.
@@ -247,7 +249,6 @@ layout! {
         VOLATILES = address::VOLATILES;
         SAMPLES = address::SAMPLES;
         SAMPLE = address::SAMPLE;
-        METHODS = address::METHODS;
         INITIALIZATIONS = address::INITIALIZATIONS;
     }
 

@@ -59,8 +59,7 @@ pub mod address {
     pub const VOLATILES: i32 = 7;
     pub const SAMPLES: i32 = 8;
     pub const SAMPLE: i32 = 9;
-    pub const METHODS: i32 = 10;
-    pub const INITIALIZATIONS: i32 = 11;
+    pub const INITIALIZATIONS: i32 = 10;
 }
 
 /// Bits of the answer to `address::FLAGS`.
@@ -111,8 +110,6 @@ pub struct Recorder {
     volatiles: Region<u64>,
     /// A word per site: the index of its field's word in the same table; the fields' words hold the owner of statics.
     pub statics: Region<u32>,
-    /// The method of each site.
-    pub methods: Region<u32>,
     for_races: bool,
     owners: Region<u64>,
     /// Who has a stretch of a shared array: a word for all that fall into it.
@@ -168,7 +165,6 @@ impl Recorder {
             samples: Region::new(SAMPLE_PLACES)?,
             volatiles: Region::new(VOLATILES)?,
             statics: Region::new(2 * MAX_SITES)?,
-            methods: Region::new(MAX_SITES)?,
             for_races,
             owners: Region::new(OWNERS)?,
             regions: Region::new(REGIONS)?,
@@ -211,7 +207,6 @@ impl Recorder {
             address::VOLATILES => self.volatiles.at(0) as i64,
             address::SAMPLES => self.samples.at(0) as i64,
             address::SAMPLE => i64::from(self.options.sample.unwrap_or(0)),
-            address::METHODS => self.methods.at(0) as i64,
             // In a cache line of its own, away from the counter.
             address::INITIALIZATIONS => self.sequence.at(32) as i64,
             _ => 0,
@@ -283,7 +278,7 @@ impl Recorder {
             run_end: Cell::new(0),
             held: Cell::new(0),
             inside: Cell::new(0),
-            unused: Cell::new(0),
+            called: Cell::new(0),
             stretch: Cell::new(0),
             sure_objects: Cell::new([0; SITE_SLOTS]),
             sure_arrays: Cell::new([0; SITE_SLOTS]),

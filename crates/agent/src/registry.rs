@@ -208,8 +208,6 @@ impl Registry {
         }
         let id = SiteId(self.sites.len() as u32);
         self.recorder.define(Definition::Site(id, site.clone()));
-        // SAFETY: the site is below MAX_SITES, the size of the region.
-        unsafe { self.recorder.methods.at(id.index()).write(site.method.0) };
         let elements = matches!(site.what, SiteKind::Element(_));
         if elements && !self.watches(|| ELEMENTS.to_string()) {
             self.flag(id, SITE_UNWATCHED);

@@ -150,10 +150,10 @@ pub struct ThreadBlock {
     pub run_end: Cell<u32>,
     /// Locks held, as far as it was seen.
     pub held: Cell<u32>,
-    /// In recordings for races: 1 while code of the JDK accesses its objects.
+    /// 1 while code of the JDK accesses its objects.
     pub inside: Cell<u32>,
-    /// Keeps what follows aligned.
-    pub unused: Cell<u32>,
+    /// The call of the last `Call` record.
+    pub called: Cell<u32>,
     /// Moves when `epoch` does and when the thread gives a lock up.
     pub stretch: Cell<u64>,
     /// By site: an object of which it takes no notice.

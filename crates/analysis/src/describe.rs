@@ -5,7 +5,8 @@ use crate::engine::EngineState;
 use crate::finding::{EventRef, FindingStep, Rule, RuleFamily, UnitRef};
 use crate::raw::{RawStep, StepKind};
 use crate::units::Owner;
-use ravel_trace::naming::{self, Frame};
+use ravel_trace::names::SiteKind;
+use ravel_trace::naming;
 use ravel_trace::origin::is_platform;
 use ravel_trace::{LockId, MethodId, Names, SiteId, ThreadId};
 
@@ -90,10 +91,25 @@ impl<'a> Describer<'a> {
         }
     }
 
-    /// A step, for the report.
+    /// A step, for the report: at the innermost frame of the program's own code, and inside the method of the JDK that it is in, if
+    /// it is in one.
     pub fn step(&self, step: &RawStep) -> FindingStep {
-        let method = self.method_of(step);
         let locks = self.state.locksets.locks(step.point.locks);
+        let frames = self.frames(step);
+        let own = |(method, _): &&(MethodId, SiteId)| !is_platform(self.names.class_of(*method));
+        let (method, site) = match frames.iter().find(own).or(frames.first()) {
+            Some((method, site)) => (Some(*method), *site),
+            None => (None, step.point.site),
+        };
+        let inside = match (frames.first(), self.names.sites.get(step.point.site.index())) {
+            (Some((innermost, _)), _) if Some(*innermost) != method => Some(self.names.method_text(*innermost)),
+            // A modelled method: its call stands for all that happens in it.
+            (_, Some(place)) => match &place.what {
+                SiteKind::Call(callee) if step.location.is_some() && is_platform(callee) => Some(callee.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
         FindingStep {
             thread: self.thread(step.point.thread),
             op: op(step.point.kind).to_owned(),
@@ -101,29 +117,54 @@ impl<'a> Describer<'a> {
             class: method.map_or("", |m| self.names.class_of(m)).to_owned(),
             method: method.map_or_else(String::new, |m| self.names.selector(m)),
             file: method.map_or("", |m| self.names.file_of(m)).to_owned(),
-            line: self.names.line(step.point.site),
+            line: self.names.line(site),
+            inside,
             locks: locks.iter().map(|h| self.names.lock(h.lock).name.clone()).collect(),
-            stack: self.stack(step),
+            stack: frames
+                .iter()
+                .map(|(method, site)| self.names.frame(*method, *site).to_string())
+                .collect(),
             event: Some(self.event(step)),
         }
     }
 
-    /// `shop.Stock.count (Stock.java:14)`, innermost first. Not every method leaves a frame (those of collections of the JDK do
-    /// not); where a call was made in another method than the next frame's, that method has its line too.
-    fn stack(&self, step: &RawStep) -> Vec<String> {
+    /// The methods of a step's stack and where each of them is, innermost first. Not every method leaves a frame; where a call was made
+    /// in another method than the next frame's, that method has a place of its own.
+    fn frames(&self, step: &RawStep) -> Vec<(MethodId, SiteId)> {
         let mut at = step.point.site;
-        let mut lines = Vec::new();
+        let mut places = Vec::new();
         for frame in self.state.stacks.frames(step.point.stack) {
             if let Some(method) = self.names.method_of(at).filter(|method| *method != frame.method) {
-                lines.push(self.names.frame(method, at).to_string());
+                places.push((method, at));
                 at = SiteId(0);
             }
-            lines.push(self.names.frame(frame.method, at).to_string());
-            at = frame.call;
+            places.push((frame.method, at));
+            at = match self.is_call_of(frame.call, frame.method) {
+                true => frame.call,
+                false => SiteId(0),
+            };
         }
-        let last = self.names.method_of(at);
-        lines.extend(last.map(|method| self.names.frame(method, at).to_string()));
-        lines
+        places.extend(self.names.method_of(at).map(|method| (method, at)));
+        places
+    }
+
+    /// Whether a call may have led to a method. The JVM runs a class initialiser where the class is first used; that is at the last
+    /// call before it only if that call is of the class.
+    fn is_call_of(&self, call: SiteId, method: MethodId) -> bool {
+        let initializer = self
+            .names
+            .methods
+            .get(method.index())
+            .is_some_and(|m| m.name == "<clinit>");
+        if !initializer {
+            return true;
+        }
+        match self.names.sites.get(call.index()).map(|site| &site.what) {
+            Some(SiteKind::Call(callee)) => {
+                callee.rsplit_once('.').map(|(class, _)| class) == Some(self.names.class_of(method))
+            }
+            _ => false,
+        }
     }
 }
 
@@ -169,29 +210,6 @@ pub fn tell_locks_apart(names: &Names, state: &EngineState, raw: &[RawStep], ste
     }
 }
 
-/// A step inside the JDK as its caller sees it: what the program did there, at the place where it called. None for a step
-/// in the program's own code, and where no caller is known.
-pub fn seen_by_caller(step: &FindingStep) -> Option<FindingStep> {
-    if !is_platform(&step.class) {
-        return None;
-    }
-    let frames: Vec<Frame<'_>> = step.stack.iter().map(|frame| Frame::parse(frame)).collect();
-    let own = |frame: &Frame<'_>| !is_platform(frame.class);
-    let with_line = |frame: &Frame<'_>| own(frame) && frame.line > 0;
-    let at = frames.iter().position(with_line).or(frames.iter().position(own))?;
-    let frame = frames
-        .get(at)
-        .filter(|frame| !frame.class.is_empty() && !frame.place().is_empty())?;
-    Some(FindingStep {
-        class: frame.class.to_owned(),
-        method: frame.method.to_owned(),
-        file: frame.file.to_owned(),
-        line: frame.line,
-        stack: step.stack[at..].to_vec(),
-        ..step.clone()
-    })
-}
-
 /// What can happen, in one sentence.
 pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[FindingStep]) -> String {
     let is_lock = |name: &String| {
@@ -205,11 +223,6 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
         false => naming::variable::short(name),
     });
     let what = listed(&told.collect::<Vec<_>>());
-    let steps: Vec<FindingStep> = steps
-        .iter()
-        .map(|step| seen_by_caller(step).unwrap_or_else(|| step.clone()))
-        .collect();
-    let steps = steps.as_slice();
     let place = |s: &FindingStep| match (s.method.is_empty(), s.line) {
         (true, _) => format!("thread {}", s.thread),
         (false, 0) => naming::qualified_method(&format!("{}.{}", s.class, s.method)),

@@ -16,7 +16,7 @@ use crate::stacks::{StackId, Stacks};
 use crate::stop::Stop;
 use crate::units::{UnitId, UnitSettings, UnitTable, Units};
 use pass::Pass;
-use ravel_trace::{Names, Source, SourceError};
+use ravel_trace::{Names, SiteId, Source, SourceError};
 use std::sync::Mutex;
 
 pub use crate::batch::{Access, BatchStep, Happened, View};
@@ -59,6 +59,8 @@ impl Needs {
 struct ThreadState {
     locks: LocksetId,
     stack: StackId,
+    /// The program's call inside which the thread runs code of the JDK, if it does.
+    call: SiteId,
 }
 
 /// What the engine keeps.

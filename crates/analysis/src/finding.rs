@@ -49,7 +49,7 @@ pub struct UnitRef {
 }
 
 /// One step of the interleaving.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FindingStep {
     /// The thread's name.
     pub thread: String,
@@ -57,14 +57,18 @@ pub struct FindingStep {
     pub op: String,
     /// `shop.Stock.items`, empty for steps that access no location.
     pub variable: String,
-    /// Dotted class name.
+    /// The program's own class, dotted.
     pub class: String,
-    /// `count()I`
+    /// Its method, `count()I`.
     pub method: String,
     /// Source file name, empty if unknown.
     pub file: String,
     /// Source line, 0 if unknown.
     pub line: u32,
+    /// The method of the JDK that the program called there, and in which the step lies: `java.util.HashMap.putVal`; none for a
+    /// step of the program's own code.
+    #[serde(default)]
+    pub inside: Option<String>,
     /// Names of the locks held.
     pub locks: Vec<String>,
     /// Innermost first, `shop.Stock.count (Stock.java:14)`.
@@ -75,6 +79,13 @@ pub struct FindingStep {
 }
 
 impl FindingStep {
+    /// The calls that led to its place, innermost first: its stack without the place itself and what lies inside of it.
+    pub fn callers(&self) -> &[String] {
+        let own = self.frame();
+        let at = self.stack.iter().position(|frame| Frame::parse(frame) == own);
+        self.stack.get(at.map_or(1, |at| at + 1)..).unwrap_or(&[])
+    }
+
     /// Where it is, as a line of a call stack.
     pub fn frame(&self) -> Frame<'_> {
         Frame {

@@ -411,7 +411,7 @@ fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
         if seen.is_multiple_of(ASK) && crate::interrupt::requested() {
             bail!("interrupted");
         }
-        if matches!(event.op, Op::Enter { .. } | Op::Exit { .. }) {
+        if matches!(event.op, Op::Enter { .. } | Op::Exit { .. } | Op::Call) {
             continue;
         }
         if kept.events.len() + returned.len() == MOST_EVENTS {

@@ -290,6 +290,7 @@ fn kind(op: &Op) -> &'static str {
         Op::Initialized { .. } => "initialized",
         Op::UnitBegin | Op::UnitEnd => "unit",
         Op::Returned { .. } => "returned",
+        Op::Call => "call",
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Renderer {
 pub enum Form {
     /// As they were found, for other programs.
     Recorded,
-    /// As people read them: steps inside the JDK at the place that called it, locks of one class told apart.
+    /// As people read them: locks of one class told apart.
     Told,
 }
 

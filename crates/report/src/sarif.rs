@@ -232,7 +232,7 @@ fn flow_step(finding: &Finding, index: usize, step: &FindingStep, options: &Opti
         "executionOrder": index + 1,
         "importance": if decisive { "essential" } else { "important" },
         "kinds": [step.op],
-        "properties": { "thread": step.thread, "locks": step.locks },
+        "properties": { "thread": step.thread, "locks": step.locks, "inside": step.inside },
     }))
 }
 

@@ -40,7 +40,7 @@ fn the_design_s_example_is_read() {
           "patterns": ["R W' W"], "analyses": ["patterns", "blocks"], "variables": ["shop.Stock.items"],
           "units": [{"thread": "t1", "method": "shop.Stock.take(I)Z", "kind": "method"}],
           "steps": [{"thread": "t1", "op": "read", "variable": "shop.Stock.items", "class": "shop.Stock",
-                     "method": "count()I", "file": "Stock.java", "line": 14, "locks": [], "stack": ["x"]}],
+                     "method": "count()I", "file": "Stock.java", "line": 14, "inside": null, "locks": [], "stack": ["x"]}],
           "outcome": {"kind": "exception", "thread": "t1", "message": "m"},
           "schedule": [["main", 12], ["t1", 3], ["t2", 6], ["t1", 4]],
           "replay": "ravel replay t.ravel a1b2c3d4", "message": "s", "help": "h" } ] }"#;

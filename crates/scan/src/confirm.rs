@@ -84,14 +84,11 @@ mod tests {
         FindingStep {
             thread: thread.to_owned(),
             op: "acquire".to_owned(),
-            variable: String::new(),
             class: class.to_owned(),
             method: format!("{method}()V"),
             file: format!("{class}.java"),
             line,
-            locks: Vec::new(),
-            stack: Vec::new(),
-            event: None,
+            ..FindingStep::default()
         }
     }
 

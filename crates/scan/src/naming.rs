@@ -288,7 +288,7 @@ mod tests {
             line: 9,
             locks: locks.iter().map(|lock| (*lock).to_owned()).collect(),
             stack: stack.iter().map(|frame| (*frame).to_owned()).collect(),
-            event: None,
+            ..FindingStep::default()
         }
     }
 

@@ -67,16 +67,14 @@ pub fn step(
 ) -> FindingStep {
     let class = program.class_of(method);
     FindingStep {
-        thread: String::new(),
         op: op.to_owned(),
         variable,
         class: program.symbols.class_text(class.name),
         method: program.symbols.text(program.method(method).selector),
         file: class.source.as_deref().unwrap_or_default().to_owned(),
         line,
-        locks: Vec::new(),
         stack,
-        event: None,
+        ..FindingStep::default()
     }
 }
 

@@ -68,7 +68,7 @@ impl Builder {
     pub fn event(&mut self, event: &Event, names: &Names) {
         let mut before = self.edges.comes_after(event, names);
         let is_kept = match event.op {
-            Op::Enter { .. } | Op::Exit { .. } | Op::UnitBegin | Op::UnitEnd | Op::Returned { .. } => {
+            Op::Enter { .. } | Op::Exit { .. } | Op::Call | Op::UnitBegin | Op::UnitEnd | Op::Returned { .. } => {
                 before.iter().any(|(rule, _)| *rule == EdgeRule::Class)
             }
             _ => true,
@@ -142,6 +142,7 @@ impl Builder {
             | Op::Initialized { .. }
             | Op::Enter { .. }
             | Op::Exit { .. }
+            | Op::Call
             | Op::UnitBegin
             | Op::UnitEnd
             | Op::Returned { .. } => self.keep(event, Code::Other, 0, 0),

@@ -143,7 +143,7 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
         let at = threads.entry(event.thread).or_default();
         let here = named(&event);
         match event.op {
-            Op::Enter { .. } | Op::Exit { .. } => continue,
+            Op::Enter { .. } | Op::Exit { .. } | Op::Call => continue,
             Op::Acquire { .. } | Op::Resume { .. } => {
                 if at.held == 0 {
                     at.outside = at.last.map(|last| (last, event.position));

@@ -138,6 +138,9 @@ pub enum Op {
         /// The method.
         method: MethodId,
     },
+    /// The program's call, at the event's site, inside which this thread's next accesses in code of the JDK lie. Only the agent
+    /// of a recording writes it, once until the call is another. It is no activation and no point.
+    Call,
     /// A class's initialiser has run to its end; every later use of the class in any thread comes after.
     Initialized {
         /// The class.

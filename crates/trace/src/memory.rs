@@ -275,6 +275,7 @@ impl Builder {
                 SiteKind::Lock
             }
             Op::Enter { .. } | Op::Exit { .. } | Op::Returned { .. } => SiteKind::Method,
+            Op::Call => SiteKind::Call(String::new()),
             _ => SiteKind::Unknown,
         };
         let sort = match what {

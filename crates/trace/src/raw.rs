@@ -110,6 +110,9 @@ pub enum RawKind {
     UnitEnd = 33,
     /// a = 0, b = bits of what the site's method is about to return; unordered like a plain access, no point (forced runs).
     Returned = 34,
+    /// a = 0, b = 0; the site is the program's call inside which the following accesses in code of the JDK lie; unordered like a
+    /// plain access, no point.
+    Call = 35,
 }
 
 impl RawRecord {
@@ -158,7 +161,7 @@ impl RawKind {
     #[inline]
     pub fn from_bits(bits: u8) -> Option<RawKind> {
         use RawKind::*;
-        const ALL: [RawKind; 35] = [
+        const ALL: [RawKind; 36] = [
             Mark,
             Stamp,
             Read,
@@ -194,6 +197,7 @@ impl RawKind {
             UnitBegin,
             UnitEnd,
             Returned,
+            Call,
         ];
         ALL.get(usize::from(bits)).copied()
     }

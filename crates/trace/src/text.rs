@@ -27,6 +27,7 @@
 //! | `fork t`, `join t`, `begin`, `end`, `end!` | threads; `end!` by an uncaught exception |
 //! | `send s`, `recv s` | other synchronisation |
 //! | `enter C.m`, `exit` | methods; `enter private C.m(I)V` with modifiers (`private`, `static`, `synchronized`) and descriptor |
+//! | `call` | the program's call, inside which the next accesses in code of the JDK lie |
 //! | `ret 5` | the method that was entered last is about to return this |
 //! | `init C` | a class is initialised |
 //! | `ubegin`, `uend` | a declared unit |
@@ -206,6 +207,7 @@ impl Parser {
                 sync: self.builder.sync(argument),
             },
             "enter" => self.enter(argument)?,
+            "call" => Op::Call,
             "exit" => {
                 let method = self
                     .builder

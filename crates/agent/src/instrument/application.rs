@@ -188,6 +188,7 @@ impl MethodWriter<'_, '_> {
             (_, Operand::Method(index) | Operand::InterfaceMethod(index, _)) => {
                 self.invoke(pc, instruction.opcode, index)
             }
+            (_, Operand::Dynamic(index)) => self.invoke_dynamic(pc, index),
             (op::IRETURN..=op::RETURN, _) => self.leave(pc, instruction.opcode),
             _ => Ok(()),
         }
@@ -293,14 +294,9 @@ impl MethodWriter<'_, '_> {
             return Ok(());
         }
         let array_clone = owner.starts_with('[');
-        let asked = self.cx.filter.has_word(&owner) || is_watched(&owner) || self.cx.for_races && !is_simple(&owner);
-        if self.calls && !array_clone && asked {
-            let what = SiteKind::Call(format!("{}.{}", owner.replace('/', "."), decode_modified_utf8(&name)));
-            if let Some(site) = self.site(pc, what) {
-                let pool = &mut self.class.pool;
-                let emit = Emit::new().int(site, pool)?.call(hook::CALL, "(I)V", pool)?;
-                self.edit.insert_before(pc, &emit.bytes);
-            }
+        if !array_clone && !is_simple(&owner, &name, &descriptor) {
+            let callee = format!("{}.{}", owner.replace('/', "."), decode_modified_utf8(&name));
+            self.call(pc, callee)?;
         }
         if opcode == op::INVOKESPECIAL
             && name == b"clone"
@@ -316,6 +312,30 @@ impl MethodWriter<'_, '_> {
                 .call(hook::BORN, "()J", pool)?
                 .indexed(op::PUTFIELD, word);
             self.edit.insert_after(pc, &emit.bytes);
+        }
+        Ok(())
+    }
+
+    /// Code that the JVM links at its first execution. It may call methods of the values it takes, as a concatenation does, unless it
+    /// only makes a lambda.
+    fn invoke_dynamic(&mut self, pc: u32, index: u16) -> Result<()> {
+        let (_, name, descriptor) = self.class.pool.dynamic(index)?;
+        if makes_value(descriptor) && takes_object(descriptor) {
+            let callee = decode_modified_utf8(name).into_owned();
+            self.call(pc, callee)?;
+        }
+        Ok(())
+    }
+
+    /// Says which call is made next.
+    fn call(&mut self, pc: u32, callee: String) -> Result<()> {
+        if !self.calls {
+            return Ok(());
+        }
+        if let Some(site) = self.site(pc, SiteKind::Call(callee)) {
+            let pool = &mut self.class.pool;
+            let emit = Emit::new().int(site, pool)?.call(hook::CALL, "(I)V", pool)?;
+            self.edit.insert_before(pc, &emit.bytes);
         }
         Ok(())
     }
@@ -499,32 +519,46 @@ impl MethodWriter<'_, '_> {
     }
 }
 
-/// Classes of the JDK whose models want to know where they were called.
-fn is_watched(owner: &str) -> bool {
-    owner.starts_with("java/util/") || matches!(owner, "java/lang/Thread" | "java/lang/invoke/VarHandle")
+/// Whether a call runs no code of a collection and no model: nobody asks where the program makes it.
+fn is_simple(owner: &str, name: &[u8], descriptor: &[u8]) -> bool {
+    let Some(owner) = owner.strip_prefix("java/lang/") else {
+        return false;
+    };
+    match owner {
+        "Boolean" | "Byte" | "Character" | "Double" | "Float" | "Integer" | "Long" | "Math" | "Short"
+        | "StrictMath" | "System" => true,
+        "Object" => !matches!(name, b"toString" | b"hashCode" | b"equals"),
+        "String" => !matches!(name, b"valueOf" | b"join" | b"format" | b"formatted") || !takes_object(descriptor),
+        "StringBuilder" => !takes_object(descriptor),
+        _ => false,
+    }
 }
 
-/// Classes of the JDK that run no code of its collections: nobody asks where the program calls them.
-fn is_simple(owner: &str) -> bool {
-    matches!(
-        owner.strip_prefix("java/lang/"),
-        Some(
-            "Boolean"
-                | "Byte"
-                | "Character"
-                | "Double"
-                | "Float"
-                | "Integer"
-                | "Long"
-                | "Math"
-                | "Object"
-                | "Short"
-                | "StrictMath"
-                | "String"
-                | "StringBuilder"
-                | "System"
-        )
-    )
+/// Whether a parameter may be a collection.
+fn takes_object(descriptor: &[u8]) -> bool {
+    let parameters = descriptor.split(|byte| *byte == b')').next().unwrap_or_default();
+    let mut rest = parameters;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'L') {
+        let name = rest[at + 1..].split(|byte| *byte == b';').next().unwrap_or_default();
+        let plain = [
+            &b"java/lang/String"[..],
+            b"java/lang/Integer",
+            b"java/lang/Long",
+            b"java/lang/Boolean",
+            b"java/lang/Double",
+        ];
+        if !plain.contains(&name) {
+            return true;
+        }
+        rest = &rest[at + 1 + name.len()..];
+    }
+    false
+}
+
+/// Whether a linked call gives a text, a number or a truth value: a concatenation, a method of a record. The maker of a lambda
+/// gives an interface.
+fn makes_value(descriptor: &[u8]) -> bool {
+    descriptor.ends_with(b")Ljava/lang/String;") || descriptor.ends_with(b")I") || descriptor.ends_with(b")Z")
 }
 
 pub(super) fn value_kind(descriptor: &str) -> char {

@@ -11,6 +11,7 @@ use crate::sharing::{Interest, Sharing};
 use crate::stacks::{StackFrame, StackId, Stacks};
 use crate::units::{Owners, UnitId, UnitSettings, Units, When};
 use ravel_trace::names::SiteKind;
+use ravel_trace::origin::is_platform;
 use ravel_trace::{ClassId, Event, LocationId, Mode, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
 
 /// What a pass has come to.
@@ -22,6 +23,8 @@ pub(super) struct Pass<'a> {
     pub(super) index: u64,
     pub(super) batch: Batch,
     guards: Vec<Option<Guard>>,
+    /// By site: whether it is in code of the JDK.
+    inside: Vec<Option<bool>>,
     words: Vec<Keeping>,
     repeats: Repeats,
     sharing: Option<Sharing>,
@@ -52,6 +55,7 @@ impl<'a> Pass<'a> {
             index: 0,
             batch: Batch::default(),
             guards: Vec::new(),
+            inside: Vec::new(),
             words: Vec::new(),
             repeats: Repeats::default(),
             sharing,
@@ -139,6 +143,7 @@ impl<'a> Pass<'a> {
             StepKind::Read => Guard::None,
             _ => self.guard(names, event.site),
         };
+        let stack = self.stack(names, event);
         let state = &mut self.state;
         let thread = event.thread;
         let (location, cell) = state.cells.get(names, self.settings, location);
@@ -182,7 +187,7 @@ impl<'a> Pass<'a> {
             thread,
             site: event.site,
             locks: local.locks,
-            stack: local.stack,
+            stack,
             kind,
         };
         let order = &mut state.order;
@@ -250,17 +255,38 @@ impl<'a> Pass<'a> {
         *self.guards[site.index()].get_or_insert_with(|| guard_at(names, site))
     }
 
+    /// The thread's stack at an event. Methods of the JDK leave no frames, so that they are no units; where the event is in one,
+    /// that method is the innermost frame, called where the program called into the JDK.
+    #[inline]
+    fn stack(&mut self, names: &Names, event: &Event) -> StackId {
+        let local = self.state.threads[event.thread.index()];
+        if local.call == SiteId(0) || !self.is_inside(names, event.site) {
+            return local.stack;
+        }
+        let method = names.site(event.site).method;
+        let call = local.call;
+        self.state.stacks.push(local.stack, StackFrame { method, call })
+    }
+
+    #[inline]
+    fn is_inside(&mut self, names: &Names, site: SiteId) -> bool {
+        if self.inside.len() <= site.index() {
+            self.inside.resize(site.index() + 1, None);
+        }
+        *self.inside[site.index()].get_or_insert_with(|| is_platform(names.class_of_site(site)))
+    }
+
     fn other(&mut self, names: &Names, event: &Event) {
         self.before(names, event);
         // Most events of a real program are calls and returns, and no analysis asks for them.
-        if !matches!(event.op, Op::Enter { .. } | Op::Exit { .. }) {
-            self.tell(event);
+        if !matches!(event.op, Op::Enter { .. } | Op::Exit { .. } | Op::Call) {
+            self.tell(names, event);
         }
         self.after(names, event);
         self.tell_ended();
     }
 
-    fn tell(&mut self, event: &Event) {
+    fn tell(&mut self, names: &Names, event: &Event) {
         let locking = matches!(
             event.op,
             Op::Acquire { .. } | Op::Release { .. } | Op::Wait { .. } | Op::Resume { .. }
@@ -273,12 +299,13 @@ impl<'a> Pass<'a> {
             true => self.state.order.clock_id(event.thread),
             false => ClockId::default(),
         };
+        let stack = self.stack(names, event);
         let local = &self.state.threads[event.thread.index()];
         self.batch.steps.push(BatchStep::Event(Happened {
             index: self.index,
             event: *event,
             locks: local.locks,
-            stack: local.stack,
+            stack,
             transaction,
             clock,
         }));
@@ -340,6 +367,7 @@ impl<'a> Pass<'a> {
                     state.open.enter(names, self.settings, thread, method, event.site, when);
                 }
             }
+            Op::Call => state.threads[thread.index()].call = event.site,
             Op::UnitBegin if units => state.open.begin_declared(thread, event.site, when),
             _ => {}
         }

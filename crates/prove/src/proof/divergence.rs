@@ -503,6 +503,7 @@ fn is_point(op: &Op) -> bool {
         op,
         Op::Enter { .. }
             | Op::Exit { .. }
+            | Op::Call
             | Op::Begin
             | Op::End { .. }
             | Op::Initialized { .. }

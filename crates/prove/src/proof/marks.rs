@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use ravel_analysis::finding::{Candidate, EventRef, Finding, UnitKind, UnitSpan};
 use ravel_schedule::{Goal, Leave, naming};
 use ravel_trace::names::{Field, Names, SiteKind};
-use ravel_trace::{Event, FieldId, LockId, Op, ThreadId};
+use ravel_trace::origin::is_platform;
+use ravel_trace::{Event, FieldId, LockId, Op, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::divergence::Shifts;
@@ -85,7 +86,9 @@ pub struct MarksBuilder {
 struct AtEvent {
     /// Where the methods on the stack were entered, and the marks inside each.
     stack: Vec<(u32, Vec<u64>)>,
-    held: Vec<(LockId, Event)>,
+    held: Vec<(LockId, Event, SiteId)>,
+    /// The program's call inside which it runs code of the JDK, if it does.
+    call: SiteId,
 }
 
 impl MarksBuilder {
@@ -110,7 +113,7 @@ impl MarksBuilder {
         if self.threads.len() <= event.thread.index() {
             self.threads.resize(event.thread.index() + 1, AtEvent::default());
         }
-        let AtEvent { stack, held } = &mut self.threads[event.thread.index()];
+        let AtEvent { stack, held, call } = &mut self.threads[event.thread.index()];
         match event.op {
             Op::Enter { .. } => stack.push((event.position, Vec::new())),
             Op::Exit { .. } => {
@@ -120,9 +123,10 @@ impl MarksBuilder {
                     }
                 }
             }
-            Op::Acquire { lock, .. } | Op::Resume { lock, .. } => held.push((lock, *event)),
+            Op::Call => *call = event.site,
+            Op::Acquire { lock, .. } | Op::Resume { lock, .. } => held.push((lock, *event, *call)),
             Op::Release { lock, .. } | Op::Wait { lock } => {
-                if let Some(last) = held.iter().rposition(|(held, _)| *held == lock) {
+                if let Some(last) = held.iter().rposition(|(held, ..)| *held == lock) {
                     held.remove(last);
                 }
             }
@@ -138,7 +142,7 @@ impl MarksBuilder {
             op: op_name(&event.op),
             site: names.site_text(event.site),
             variable: variable(event, names),
-            place: place(event, names),
+            place: place(event, *call, names),
             depth: stack.len() as u32,
             entered: stack.last().map_or(0, |(position, _)| *position),
             left: None,
@@ -162,16 +166,16 @@ impl MarksBuilder {
             (index, Mark { thread, ..mark })
         });
         let all = named.collect();
-        let mut held: Vec<(LockId, Event)> = self.threads.into_iter().flat_map(|at| at.held).collect();
-        held.sort_by_key(|(lock, event)| (event.thread, event.position, *lock));
-        let held = held.into_iter().map(|(lock, event)| Held {
+        let mut held: Vec<(LockId, Event, SiteId)> = self.threads.into_iter().flat_map(|at| at.held).collect();
+        held.sort_by_key(|(lock, event, _)| (event.thread, event.position, *lock));
+        let held = held.into_iter().map(|(lock, event, call)| Held {
             thread: names
                 .threads
                 .get(event.thread.index())
                 .map_or_else(String::new, |thread| thread.name.clone()),
             lock,
             name: names.lock(lock).name.clone(),
-            place: place(&event, names),
+            place: place(&event, call, names),
         });
         Marks {
             all,
@@ -376,10 +380,12 @@ pub fn op_name(op: &Op) -> &'static str {
     }
 }
 
-/// Class, method, file and line.
-pub fn place(event: &Event, names: &Names) -> (String, String, String, u32) {
-    let method = names.site(event.site).method;
-    let frame = names.frame(method, event.site);
+/// Class, method, file and line in the program's own code: of the event or, where that is in code of the JDK, of the call that led there.
+pub fn place(event: &Event, call: SiteId, names: &Names) -> (String, String, String, u32) {
+    let inside = call != SiteId(0) && is_platform(names.class_of_site(event.site));
+    let site = if inside { call } else { event.site };
+    let method = names.site(site).method;
+    let frame = names.frame(method, site);
     (
         frame.class.to_owned(),
         names.selector(method),

@@ -6,7 +6,7 @@ use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule};
 use ravel_analysis::merge::fingerprint;
 use ravel_schedule::Schedule;
 use ravel_trace::naming;
-use ravel_trace::{Event, LockId, Names, Op};
+use ravel_trace::{Event, LockId, Names, Op, SiteId};
 use rustc_hash::FxHashMap;
 
 use super::marks::{op_name, place};
@@ -130,7 +130,7 @@ fn finding(run: &Forced) -> Option<Finding> {
 }
 
 fn step(event: &Event, lock: LockId, names: &Names) -> FindingStep {
-    let (class, method, file, line) = place(event, names);
+    let (class, method, file, line) = place(event, SiteId(0), names);
     let lock = names.lock(lock).name.clone();
     FindingStep {
         thread: names.thread(event.thread).name.clone(),
@@ -145,7 +145,6 @@ fn step(event: &Event, lock: LockId, names: &Names) -> FindingStep {
         method,
         file,
         line,
-        stack: Vec::new(),
-        event: None,
+        ..FindingStep::default()
     }
 }

@@ -67,8 +67,7 @@ fn finding(circle: &[String], held: &[Held]) -> Finding {
                 file,
                 line,
                 locks: vec![numbered(held)],
-                stack: Vec::new(),
-                event: None,
+                ..FindingStep::default()
             }
         })
         .collect();

@@ -112,7 +112,7 @@ fn callers(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         return ways(finding, style, columns);
     }
     for step in &finding.steps {
-        let outer = step.stack.get(1..).unwrap_or(&[]);
+        let outer = step.callers();
         if !outer.is_empty() && !seen.iter().any(|(t, s)| *t == step.thread && *s == outer) {
             seen.push((&step.thread, outer));
         }

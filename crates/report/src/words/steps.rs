@@ -174,15 +174,10 @@ pub fn order_heading(finding: &Finding) -> &'static str {
     }
 }
 
-/// The finding as it is told to people: what happens inside the JDK where the program called it; in a circle of locks, the last acquire of each thread is the one that blocks.
+/// The finding as it is told to people: in a circle of locks, the last acquire of each thread is the one that blocks.
 pub fn told(finding: &Finding) -> Finding {
     let mut told = finding.clone();
     told.candidates.clear();
-    for step in &mut told.steps {
-        if let Some(seen) = ravel_analysis::describe::seen_by_caller(step) {
-            *step = seen;
-        }
-    }
     if told.rule.family() != RuleFamily::LockOrder {
         return told;
     }
@@ -231,23 +226,4 @@ pub fn main_place(finding: &Finding) -> Option<&FindingStep> {
         .filter(|s| !s.file.is_empty())
         .or_else(|| finding.steps.iter().find(|s| s.line > 0))
         .or(finding.steps.first())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_happens_in_the_jdk_is_told_where_it_was_called() {
-        let text = r#"{"thread": "t", "op": "write", "variable": "java.util.HashMap$Node.value", "class": "java.util.HashMap",
-            "method": "putVal()V", "file": "HashMap.java", "line": 654, "locks": [],
-            "stack": ["shop.Stock.remove (Stock.java:22)", "shop.Shop.sell (Shop.java:16)"]}"#;
-        let step: FindingStep = serde_json::from_str(text).expect("a step");
-        let seen = ravel_analysis::describe::seen_by_caller(&step).expect("a caller");
-        assert_eq!(
-            step_told(&seen),
-            "t writes HashMap.Node.value at Stock.java:22 in Stock.remove, no lock held"
-        );
-        assert_eq!(ravel_analysis::describe::seen_by_caller(&seen), None);
-    }
 }

@@ -103,7 +103,7 @@ pub(crate) fn shape(kind: RawKind, hint: u8) -> Option<(First, Second)> {
         | Fork | End | Join | Send | Receive | Initialized => (First::Number, Second::Sequence),
         Begin => (First::None, Second::Sequence),
         Enter | Exit => (First::Number, Second::None),
-        UnitBegin | UnitEnd => (First::None, Second::None),
+        UnitBegin | UnitEnd | Call => (First::None, Second::None),
         Returned => (First::None, value),
     })
 }

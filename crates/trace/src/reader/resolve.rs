@@ -252,6 +252,7 @@ impl Resolver {
                 method: self.names.site(place.site).method,
                 value: value(record),
             }),
+            RawKind::Call => Resolved::One(Op::Call),
             RawKind::Share => {
                 self.statistics.shared_objects += 1;
                 Resolved::Nothing

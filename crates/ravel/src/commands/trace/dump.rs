@@ -182,6 +182,7 @@ fn operation(out: &mut String, op: &Op, names: &Names) {
         ),
         Op::Enter { method } => write!(out, "enter     {}", names.method_text(method)),
         Op::Exit { method } => write!(out, "exit      {}", names.method_text(method)),
+        Op::Call => write!(out, "call"),
         Op::Initialized { class } => write!(out, "init      {}", names.class(class).name),
         Op::UnitBegin => write!(out, "unit begin"),
         Op::UnitEnd => write!(out, "unit end"),

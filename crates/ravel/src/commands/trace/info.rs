@@ -24,7 +24,7 @@ pub(super) struct Args {
     salvage: bool,
 }
 
-const KINDS: [&str; 20] = [
+const KINDS: [&str; 21] = [
     "read",
     "write",
     "update",
@@ -45,6 +45,7 @@ const KINDS: [&str; 20] = [
     "unit begin",
     "unit end",
     "returned",
+    "call",
 ];
 
 fn kind(op: &Op) -> usize {
@@ -69,6 +70,7 @@ fn kind(op: &Op) -> usize {
         Op::UnitBegin => 17,
         Op::UnitEnd => 18,
         Op::Returned { .. } => 19,
+        Op::Call => 20,
     }
 }
 

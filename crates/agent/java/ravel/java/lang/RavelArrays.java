@@ -21,9 +21,9 @@ public final class RavelArrays {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || RavelMethods.hidden(t)) return;
         RavelPoints.step(t);
-        if ((FLAGS & FOR_RACES) != 0) U.putInt(t + INSIDE, 1);
+        U.putInt(t + INSIDE, 1);
         lookAtReference(t, Kind.READ_ELEMENT, a, i, v, site);
-        if ((FLAGS & FOR_RACES) != 0) U.putInt(t + INSIDE, 0);
+        U.putInt(t + INSIDE, 0);
     }
 
     @DontInline
@@ -31,9 +31,9 @@ public final class RavelArrays {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || RavelMethods.hidden(t)) return;
         RavelPoints.step(t);
-        if ((FLAGS & FOR_RACES) != 0) U.putInt(t + INSIDE, 1);
+        U.putInt(t + INSIDE, 1);
         lookAtReference(t, Kind.WRITE_ELEMENT, a, i, v, site);
-        if ((FLAGS & FOR_RACES) != 0) U.putInt(t + INSIDE, 0);
+        U.putInt(t + INSIDE, 0);
     }
 
     public static void aget(Object a, int i, int v, int code) {

@@ -193,9 +193,9 @@ public final class RavelFields {
         if (t == 0 || RavelMethods.hidden(t)) return;
         RavelPoints.step(t);
         if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sureOfMany(t, w, site)) return;
-        if ((FLAGS & FOR_RACES) != 0) U.putInt(t + INSIDE, 1);
+        U.putInt(t + INSIDE, 1);
         access(t, kind, site, o, w, v);
-        if ((FLAGS & FOR_RACES) != 0) U.putInt(t + INSIDE, 0);
+        U.putInt(t + INSIDE, 0);
     }
 
     // Static fields.

@@ -41,6 +41,7 @@ final class RavelLayout {
         static final long RUN_END = 224L;
         static final long HELD = 228L;
         static final long INSIDE = 232L;
+        static final long CALLED = 236L;
         static final long STRETCH = 240L;
         static final long SURE_OBJECTS = 248L;
         static final long SURE_ARRAYS = 1272L;
@@ -128,6 +129,7 @@ final class RavelLayout {
         static final int INITIALIZED = 30;
         static final int SHARE = 31;
         static final int RETURNED = 34;
+        static final int CALL = 35;
     }
 
     /** Effects of modelled methods. */
@@ -235,8 +237,7 @@ final class RavelLayout {
         static final int VOLATILES = 7;
         static final int SAMPLES = 8;
         static final int SAMPLE = 9;
-        static final int METHODS = 10;
-        static final int INITIALIZATIONS = 11;
+        static final int INITIALIZATIONS = 10;
     }
 
     /** Sizes of tables: entries, or their logarithm. */

@@ -123,6 +123,7 @@ public final class RavelMethods {
         if (t == 0) return;
         long f = U.getLong(t + TOP) - Frame.SIZE;
         if (U.getInt(f + Frame.METHOD) == method && U.getLong(f + Frame.LOCK) == 0 && U.getLong(t + WRITTEN) <= f) {
+            U.putInt(t + CALL, U.getInt(f + Frame.CALL));
             U.putLong(t + TOP, f);
             return;
         }
@@ -164,6 +165,8 @@ public final class RavelMethods {
             U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
         }
         U.putInt(t + STEP, U.getInt(f + Frame.STEP));
+        // The caller may be code of the JDK, which goes on inside the program's call of it.
+        U.putInt(t + CALL, U.getInt(f + Frame.CALL));
         U.putLong(t + TOP, f);
     }
 }

@@ -30,6 +30,7 @@ public final class RavelMonitors {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || RavelMethods.hidden(t)) return;
         RavelPoints.step(t);
+        RavelRecords.calling(t, U.getInt(t + POSITION));
         RavelRecords.sync(t, Kind.ACQUIRE, site, RavelObjects.identity(lock));
     }
 
@@ -37,6 +38,7 @@ public final class RavelMonitors {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || RavelMethods.hidden(t) || lock == null) return;
         RavelPoints.step(t);
+        RavelRecords.calling(t, U.getInt(t + POSITION));
         RavelRecords.sync(t, Kind.RELEASE, site, RavelObjects.identity(lock));
     }
 

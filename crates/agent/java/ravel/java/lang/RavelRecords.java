@@ -32,16 +32,7 @@ final class RavelRecords {
      * inside of critical sections.
      */
     static void recordPlain(long t, int kind, int site, int p, long a, long b) {
-        if ((FLAGS & FOR_RACES) != 0 && U.getInt(t + INSIDE) != 0) {
-            // The report shows the program's call.
-            U.putInt(t + INSIDE, 0);
-            frames(t);
-            long method = U.getInt(METHODS + 4L * site);
-            append(t, Kind.ENTER, U.getInt(t + CALL), p, method, 0);
-            recordPlain(t, kind, site, p, a, b);
-            append(t, Kind.EXIT, 0, p, method, 0);
-            return;
-        }
+        if (U.getInt(t + INSIDE) != 0) calling(t, p);
         boolean placed = U.getInt(t + HELD) > 0 && U.getLong(t + MARK) >= U.getLong(INITIALIZATIONS);
         if (placed && (p & 7) != 0 && (FLAGS & (FORCING | KEEP_REPEATS | WITH_NOISE)) == 0) {
             frames(t);
@@ -49,6 +40,17 @@ final class RavelRecords {
         } else {
             record(t, kind, site, p, a, b);
         }
+    }
+
+    /** Before an event inside the JDK: writes the program's call, since the report shows that, unless it is still the last one written. */
+    @DontInline
+    static void calling(long t, int p) {
+        U.putInt(t + INSIDE, 0);
+        int call = U.getInt(t + CALL);
+        if (call == U.getInt(t + CALLED)) return;
+        U.putInt(t + CALLED, call);
+        frames(t);
+        append(t, Kind.CALL, call, p, 0, 0);
     }
 
     static void record(long t, int kind, int site, int p, long a, long b) {

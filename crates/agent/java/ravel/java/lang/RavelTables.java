@@ -22,7 +22,6 @@ final class RavelTables {
     static final long VOLATILES = Ravel.address(Address.VOLATILES);
     static final long SAMPLES = Ravel.address(Address.SAMPLES);
     static final int SAMPLE = (int) Ravel.address(Address.SAMPLE);
-    static final long METHODS = Ravel.address(Address.METHODS);
     static final long INITIALIZATIONS = Ravel.address(Address.INITIALIZATIONS);
     /** The offset of the word in the thread's block that moves whenever an access may say something new again: see RavelRepeats.sure. */
     static final long SAYS_NEW = (FLAGS & FOR_RACES) != 0 ? STRETCH : EPOCH;

@@ -1,0 +1,110 @@
+//! Where a step is: at the program's own call, also if the access lies inside the JDK, in full recordings and in those for races.
+
+mod common;
+
+use std::path::Path;
+use std::time::Duration;
+
+use common::{compile_some, ravel, root, run, tested_jdks};
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The number of the line of `Places.java` that ends with this comment.
+fn line_of(source: &str, comment: &str) -> u64 {
+    let ends = |line: &str| line.ends_with(&format!("// {comment}"));
+    let at = source.lines().position(ends);
+    at.unwrap_or_else(|| panic!("no line {comment}")) as u64 + 1
+}
+
+/// All findings of a recording.
+fn findings(trace: &Path) -> Vec<Value> {
+    let output = run(ravel().args(["check", "--all", "--format", "json"]).arg(trace), LIMIT);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    report["findings"].as_array().expect("findings").clone()
+}
+
+/// The calls of a thread inside which it accesses objects of the JDK.
+fn calls_of(trace: &Path, thread: &str) -> Vec<String> {
+    let output = run(ravel().args(["trace", "dump"]).arg(trace), LIMIT);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let words = |line: &&str| line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let is_call = |line: &&str| matches!(&words(line)[..], [of, _, op, ..] if of == thread && op == "call");
+    text.lines().filter(is_call).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_step_inside_the_jdk_is_at_the_programs_own_call() {
+    let path = root().join("crates/ravel/tests/java/Places.java");
+    let source = std::fs::read_to_string(&path).expect("the source");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for jdk in tested_jdks() {
+        let classes = dir.path().join(format!("classes-{}", jdk.release));
+        compile_some(&jdk, std::slice::from_ref(&path), &classes);
+        let trace = dir.path().join("t.ravel");
+        let output = run(
+            ravel()
+                .args(["record", "-o"])
+                .arg(&trace)
+                .arg("--")
+                .arg(jdk.tool("java"))
+                .args(["-Xverify:all", "-cp"])
+                .arg(&classes)
+                .arg("Places"),
+            LIMIT,
+        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let findings = findings(&trace);
+        let steps: Vec<&Value> = findings
+            .iter()
+            .flat_map(|finding| finding["steps"].as_array().expect("steps"))
+            .collect();
+        let is = |step: &Value, class: &str, method: &str, line: &str| {
+            step["class"] == class
+                && step["method"].as_str().is_some_and(|name| name.starts_with(method))
+                && step["file"] == "Places.java"
+                && step["line"] == line_of(&source, line)
+        };
+        let inside = |step: &&&Value| step["inside"].is_string();
+        for step in steps.iter().filter(inside) {
+            let (class, within) = (step["class"].as_str(), step["inside"].as_str());
+            assert!(class.is_some_and(|class| class.starts_with("Places")), "{step:#}");
+            assert!(within.is_some_and(|within| within.starts_with("java.")), "{step:#}");
+            assert!(step["line"].as_u64() > Some(0), "{step:#}");
+        }
+        for (class, method, line) in [
+            ("Places$Registry", "get(", "put"),
+            ("Places$Lines", "lambda$each$0(", "add"),
+        ] {
+            let found = steps.iter().filter(inside).any(|step| is(step, class, method, line));
+            assert!(found, "jdk {}: no step on the line {line}: {steps:#?}", jdk.release);
+        }
+        let calls = calls_of(&trace, "t2");
+        let count = |line: &str| {
+            let place = format!("(Places.java:{})", line_of(&source, line));
+            calls.iter().filter(|call| call.contains(&place)).count()
+        };
+        for line in ["put", "concat", "add", "remove"] {
+            assert!(
+                count(line) > 0,
+                "jdk {}: no call on the line {line}: {calls:#?}",
+                jdk.release
+            );
+        }
+        assert!(
+            count("each") > 1,
+            "the call goes on after the lambda that it calls: {calls:#?}"
+        );
+        // The frame that calls a constructor has its own line, not the last one of the class initialiser before it.
+        let made = steps.iter().find(|step| is(step, "Places$Late", "<init>(", "late"));
+        let stack = made.expect("the constructor's step")["stack"]
+            .as_array()
+            .expect("a stack");
+        let caller = format!("Places.make (Places.java:{})", line_of(&source, "make"));
+        assert_eq!(
+            stack.get(1).and_then(Value::as_str),
+            Some(caller.as_str()),
+            "{stack:#?}"
+        );
+    }
+}
