@@ -8,9 +8,12 @@
 # 4. The programs' jars and whole JDKs scanned; classes of javac for every release, of ecj, kotlinc and scalac scanned.
 # 5. The first 20 MB of recordings of H2, Derby, Lucene and Jetty: what a focus plan would have left out is never needed.
 # 6. H2, Derby, Lucene and Jetty under `ravel run`, BUDGET seconds (300) for the forced runs of each; no process may be left behind.
+# 7. Kotlin coroutines and Scala futures: what orders its threads shows nothing, what does not is shown.
+# 8. Soak: a million short threads, another agent that redefines classes, errors inside the agent.
 #
 # With RAVEL set, that binary is used; otherwise one is built. SKIP_RUNS=1 leaves parts 1 and 2 out, SKIP_JDK=1 part 3,
-# SKIP_SCAN=1 part 4, SKIP_FOCUS=1 part 5, SKIP_PROOF=1 part 6. PROGRAMS says which programs parts 5 and 6 run, JDKS on which releases
+# SKIP_SCAN=1 part 4, SKIP_FOCUS=1 part 5, SKIP_PROOF=1 part 6, SKIP_LANGUAGES=1 part 7,
+# SKIP_SOAK=1 part 8. PROGRAMS says which programs parts 5 and 6 run, JDKS on which releases
 # part 6 does (the oldest), KEEP names a directory for its reports.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,6 +40,16 @@ oldest=$(head -1 <<<"$homes"); newest=$(tail -1 <<<"$homes")
 
 (cd realworld && JAVA_HOME=${oldest#* } mvn -q -B package dependency:copy-dependencies)
 echo "$(date -u +%F), $(nproc) cores, $(awk '/MemTotal/ {printf "%.0f GB", $2 / 1e6}' /proc/meminfo), load $(cut -d' ' -f1 /proc/loadavg) at the start"
+    compiler() { # folder, group:artifact:version: its jars
+        mkdir -p "$work/$1"
+        IFS=: read -r group artifact version <<<"$2"
+        cat >"$work/$1/pom.xml" <<POM
+<project><modelVersion>4.0.0</modelVersion><groupId>compilers</groupId><artifactId>$1</artifactId><version>1</version>
+<packaging>pom</packaging><dependencies><dependency><groupId>$group</groupId><artifactId>$artifact</artifactId>
+<version>$version</version></dependency></dependencies></project>
+POM
+        (cd "$work/$1" && mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib)
+    }
 if [ -z "${SKIP_RUNS:-}" ]; then
     echo
     echo "| program | JDK | plain s (wall, CPU) | recorded s (wall, CPU) | wall × | CPU × | events | MB | bytes/event | classes | failed | same output |"
@@ -110,16 +123,6 @@ if [ -z "${SKIP_SCAN:-}" ]; then
             END { printf "| %s | %d | %d | %d | %.1f |\n", n, shown, held, failed, e - s; exit failed > 0 }' "$work/scan.json" || status=1
     done
     echo
-    compiler() { # folder, group:artifact:version: its jars
-        mkdir -p "$work/$1"
-        IFS=: read -r group artifact version <<<"$2"
-        cat >"$work/$1/pom.xml" <<POM
-<project><modelVersion>4.0.0</modelVersion><groupId>compilers</groupId><artifactId>$1</artifactId><version>1</version>
-<packaging>pom</packaging><dependencies><dependency><groupId>$group</groupId><artifactId>$artifact</artifactId>
-<version>$version</version></dependency></dependencies></project>
-POM
-        (cd "$work/$1" && mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib)
-    }
     compiler ecj org.eclipse.jdt:ecj:3.37.0
     compiler kotlin org.jetbrains.kotlin:kotlin-compiler-embeddable:1.9.24
     compiler scala org.scala-lang:scala3-compiler_3:3.3.3
@@ -172,5 +175,59 @@ if [ -z "${SKIP_PROOF:-}" ]; then
                     time["\"record\":"] / 1000, time["\"search\":"] / 1000, w, k / 1000, l }' "$report.json" || status=1
         done
     done 3<<<"$jdks"
+fi
+if [ -z "${SKIP_LANGUAGES:-}" ]; then
+    echo
+    echo "| language | program | JDK | exit code | shown | s |"
+    echo "|---|---|---|---|---|---|"
+    compiler kotlin org.jetbrains.kotlin:kotlin-compiler-embeddable:1.9.24
+    compiler coroutines org.jetbrains.kotlinx:kotlinx-coroutines-core-jvm:1.8.1
+    compiler scala org.scala-lang:scala3-compiler_3:3.3.3
+    java=${oldest#* }/bin/java
+    kotlin=$(ls "$work"/kotlin/lib/kotlin-stdlib-1*.jar):$(ls "$work"/coroutines/lib/kotlinx-coroutines-core-jvm-*.jar)
+    scala=$(ls "$work"/scala/lib/scala3-library*.jar):$(ls "$work"/scala/lib/scala-library*.jar)
+    for program in Ordered Raced; do
+        "$java" -cp "$work/kotlin/lib/*" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect -nowarn -cp "$kotlin" \
+            -d "$work/languages/kotlin/$program" "realworld/languages/$program.kt" || status=1
+        mkdir -p "$work/languages/scala/$program"
+        "$java" -cp "$work/scala/lib/*" dotty.tools.dotc.Main -d "$work/languages/scala/$program" \
+            "realworld/languages/$program.scala" -classpath "$scala" || status=1
+    done
+    while read -r release home <&3; do
+        for run in kotlin:Ordered:OrderedKt:0 kotlin:Raced:RacedKt:1 scala:Ordered:ordered:0 scala:Raced:raced:1; do
+            IFS=: read -r language program main wanted <<<"$run"
+            code=0 start=$(date +%s)
+            "$ravel" run --budget 60 -o "$work/run.ravel" --out "json=$work/run.json" \
+                -- "$home/bin/java" -cp "$work/languages/$language/$program:${!language}" "$main" >/dev/null 2>"$work/run.err" </dev/null || code=$?
+            [ "$code" = "$wanted" ] || { status=1; cat "$work/run.err"; }
+            echo "| $language | $program | $release | $code | $(grep -c '"shown": true' "$work/run.json") | $(($(date +%s) - start)) |"
+        done
+    done 3<<<"$jdks"
+fi
+if [ -z "${SKIP_SOAK:-}" ]; then
+    echo
+    echo "| soak | JDK | threads | plain s, MB | recorded s, MB |"
+    echo "|---|---|---|---|---|"
+    while read -r release home <&3; do
+        "$home/bin/javac" -d "$work/soak" crates/ravel/tests/java/ManyThreads.java
+        for run in virtual:300000 virtual:1100000 platform:100000; do
+            IFS=: read -r kind threads <<<"$run"
+            [ "$kind" = platform ] || [ "$release" -ge 21 ] || continue
+            soak() { # its own words: seconds and megabytes
+                /usr/bin/time -f '%e' -o "$work/time" "$@" -Xmx256m -cp "$work/soak" ManyThreads "$threads" 1000 "$kind" \
+                    >"$work/soak.out" 2>"$work/soak.err" </dev/null || echo failed >"$work/soak.out"
+                echo "$(tail -1 "$work/time"), $(sed -n 's/^megabytes //p' "$work/soak.err")"
+            }
+            plain=$(soak "$home/bin/java")
+            recorded=$(soak "$ravel" record -o "$work/soak.ravel" -- "$home/bin/java")
+            [ "$(cat "$work/soak.out")" = true ] || status=1
+            # The last two threads race, and the trace must show it, however many there were before.
+            "$ravel" check --all --format json "$work/soak.ravel" 2>/dev/null | grep -q '"rule": *"data-race"' || status=1
+            echo "| $kind threads | $release | $threads | $plain | $recorded |"
+        done
+    done 3<<<"$jdks"
+    for round in 1 2 3 4 5; do
+        $cargo test --release -q -p ravel --test robust >"$work/robust.log" 2>&1 || { cat "$work/robust.log"; status=1; }
+    done
 fi
 exit $status

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jobject, jthread};
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jobject, jthread};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START,
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jvmtiCapabilities, jvmtiEnv, jvmtiError,
@@ -22,6 +22,7 @@ use crate::baton::Baton;
 use crate::chance::Chance;
 use crate::filter::Filter;
 use crate::focus::Focus;
+use crate::guard::{guard, guarded, say};
 use crate::helper;
 use crate::instrument::{Instrumenter, Redirects, quiet};
 use crate::jvm::{self, Jvmti};
@@ -31,9 +32,12 @@ use crate::registry::Registry;
 use crate::roll;
 use crate::thread_block::ThreadBlock;
 
-/// The field of `java.lang.Thread` that holds the address of a thread's block.
+/// The fields of `java.lang.Thread` that hold the address of a thread's block, and its number and one.
 #[derive(Clone, Copy)]
-pub struct BlockField(pub(crate) jfieldID);
+pub struct BlockField {
+    pub(crate) block: jfieldID,
+    pub(crate) number: jfieldID,
+}
 
 // SAFETY: field ids may be used by any thread.
 unsafe impl Send for BlockField {}
@@ -166,7 +170,7 @@ impl Agent {
         if address == 0 {
             return;
         }
-        // SAFETY: the address of a block, which is never freed, and the thread is the one that runs.
+        // SAFETY: the address of the block of a thread that has not ended, and the thread is the one that runs.
         let block = unsafe { &*(address as *const ThreadBlock) };
         if block.begun.get() != 0 {
             return;
@@ -194,11 +198,13 @@ impl Agent {
         if address == 0 {
             return;
         }
-        // SAFETY: the address of a block, which is never freed, and the thread is the one that runs.
-        let block = unsafe { &*(address as *const ThreadBlock) };
+        // SAFETY: the address of the block of a thread that has not ended, and the thread is the one that runs.
+        let block: &'static ThreadBlock = unsafe { &*(address as *const ThreadBlock) };
         if block.begun.get() == 0 || block.ended.get() != 0 {
             return;
         }
+        // Another thread may get the block from now on.
+        jvm::take_block(env, self, thread);
         if let Some(baton) = &self.baton {
             baton.end(block);
         }
@@ -213,7 +219,7 @@ impl Agent {
         if address == 0 || exception.is_null() {
             return;
         }
-        // SAFETY: the address of a block, which is never freed, and the thread is the one that runs.
+        // SAFETY: the address of the block of a thread that has not ended, and the thread is the one that runs.
         let block = unsafe { &*(address as *const ThreadBlock) };
         block.begun.set(2);
         let words = jvm::describe(self.jvmti, env, exception);
@@ -413,6 +419,10 @@ fn listen(jvmti: Jvmti) -> Result<(), String> {
 
 /// Before any Java code runs: the helper classes must be there.
 unsafe extern "system" fn on_vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
+    guard(|| define_helpers(env));
+}
+
+fn define_helpers(env: *mut JNIEnv) {
     let everything = agent().is_some_and(|agent| agent.recorder.options.everything);
     for (name, bytes) in helper::CLASSES {
         let quiet = if everything { quiet(bytes).ok() } else { None };
@@ -428,51 +438,78 @@ unsafe extern "system" fn on_vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
             )
         };
         if class.is_null() {
-            eprintln!("ravel: the JVM does not take {}", name.to_string_lossy());
-            std::process::exit(2);
+            // Classes that were loaded before may call it, so the JVM may not come up. That is for the JVM to say.
+            jvm::clear(env);
+            say(format_args!(
+                "the JVM does not take {}: this program cannot be recorded on this JVM",
+                name.to_string_lossy()
+            ));
+            if let Some(agent) = agent() {
+                agent.finished.store(true, Ordering::SeqCst);
+            }
+            return;
         }
     }
 }
 
 unsafe extern "system" fn on_vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread) {
+    guard(|| begin(env, thread));
+}
+
+/// The JVM is there: the first thread is recorded from here on.
+fn begin(env: *mut JNIEnv, thread: jthread) {
     let Some(agent) = agent() else { return };
-    let Some(field) = jvm::thread_field(env, c"ravel$t", c"J") else {
-        eprintln!("ravel: java.lang.Thread could not be instrumented; nothing is recorded");
+    let fields = (
+        jvm::thread_field(env, c"ravel$t", c"J"),
+        jvm::thread_field(env, c"ravel$n", c"I"),
+    );
+    let (Some(block), Some(number)) = fields else {
+        say(format_args!(
+            "java.lang.Thread could not be instrumented; nothing is recorded"
+        ));
         return;
     };
-    let _ = agent.block_field.set(BlockField(field));
-    if agent.recorder.options.everything || !jvm::prepare(env) {
+    let _ = agent.block_field.set(BlockField { block, number });
+    if agent.finished.load(Ordering::SeqCst) || agent.recorder.options.everything || !jvm::prepare(env) {
         return;
     }
     let new = agent.recorder.new_thread(None, 0);
     agent.in_schedule(new);
-    jvm::set_block(env, agent, thread, std::ptr::from_ref(new) as jlong);
+    jvm::set_block(env, agent, thread, new);
     agent.thread_began(env, thread, false);
     let _ = std::thread::Builder::new().name("ravel-ticker".into()).spawn(move || {
         while !agent.finished.load(Ordering::Relaxed) {
             std::thread::sleep(TICK);
-            agent.recorder.tick();
-            agent.check_time();
+            guard(|| {
+                agent.recorder.tick();
+                agent.check_time();
+            });
         }
     });
 }
 
 unsafe extern "system" fn on_vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
-    if let Some(agent) = agent() {
-        agent.finish(None);
-    }
+    guard(|| {
+        if let Some(agent) = agent() {
+            agent.finish(None);
+        }
+    });
 }
 
 unsafe extern "system" fn on_thread_start(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread) {
-    if let Some(agent) = agent() {
-        agent.thread_began(env, thread, false);
-    }
+    guard(|| {
+        if let Some(agent) = agent() {
+            agent.thread_began(env, thread, false);
+        }
+    });
 }
 
 unsafe extern "system" fn on_thread_end(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread) {
-    if let Some(agent) = agent() {
-        agent.thread_ended(env, thread);
-    }
+    guard(|| {
+        if let Some(agent) = agent() {
+            agent.thread_ended(env, thread);
+        }
+    });
 }
 
 unsafe extern "system" fn on_class(
@@ -488,17 +525,16 @@ unsafe extern "system" fn on_class(
     new_bytes: *mut *mut c_uchar,
 ) {
     let Some(agent) = agent() else { return };
-    if name.is_null() || !redefined.is_null() || agent.finished.load(Ordering::Relaxed) {
+    // A class that another agent redefines is changed like one that is loaded: it must keep the field that it was given then.
+    let over = agent.finished.load(Ordering::Relaxed) && redefined.is_null();
+    if name.is_null() || over {
         return;
     }
     // SAFETY: the JVM gives a NUL-terminated name and `length` bytes, valid during the call.
     let (name, bytes) = unsafe { (CStr::from_ptr(name), std::slice::from_raw_parts(bytes, length as usize)) };
     let Ok(name) = name.to_str() else { return };
-    // A panic must not cross into the JVM: the class stays as it is.
-    let new = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        agent.instrumenter.transform(name, bytes)
-    }));
-    if let Ok(Some(new)) = new
+    let new = guarded(|| None, || agent.instrumenter.transform(name, bytes));
+    if let Some(new) = new
         && let Some(memory) = agent.jvmti.copy(&new)
     {
         // SAFETY: the JVM gives room for both answers and frees the memory.

@@ -94,6 +94,12 @@ impl Filter {
         }
     }
 
+    /// Whether the order that a class makes between threads is recorded although nothing else of it is. What a log line orders is an
+    /// accident, and would hide races of the program.
+    pub fn keeps_order(&self, name: &str) -> bool {
+        !name.starts_with("java/lang/Ravel") && !origin::is_logging(name) && !origin::is_scheduler(name)
+    }
+
     /// Whether instances of the class carry Ravel's word.
     pub fn has_word(&self, name: &str) -> bool {
         match self.treatment(name) {

@@ -47,8 +47,9 @@ impl Hand {
                 .compare_exchange(OPEN, MOVING, Ordering::Acquire, Ordering::Acquire);
             match before {
                 Ok(_) => {
+                    // Put down even if the work panics: the collector would wait for it.
+                    let _held = Held(&self.0, after);
                     work();
-                    self.0.store(after, Ordering::Release);
                     return true;
                 }
                 // The collector copies at most one buffer meanwhile; it waits for nothing.
@@ -75,6 +76,15 @@ impl Hand {
                 Err(_) => return None,
             }
         }
+    }
+}
+
+/// A hand that its thread holds, and what it is afterwards.
+struct Held<'a>(&'a AtomicU32, u32);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.store(self.1, Ordering::Release);
     }
 }
 

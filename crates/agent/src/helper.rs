@@ -30,6 +30,7 @@ classes! {
     "RavelMonitors"
     "RavelThreads"
     "RavelHandles"
+    "RavelFrameworks"
     "RavelModels"
     "RavelForced"
     "RavelChance"

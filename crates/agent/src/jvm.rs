@@ -6,6 +6,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jo
 use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiError, jvmtiInterface_1_, jvmtiThreadInfo};
 
 use crate::agent::Agent;
+use crate::thread_block::ThreadBlock;
 
 /// JVMTI 1.2, which every JVM since 6 has.
 const JVMTI_VERSION_1_2: jint = 0x3001_0200;
@@ -233,14 +234,25 @@ pub fn block_of(env: *mut JNIEnv, agent: &Agent, thread: jobject) -> jlong {
         return 0;
     };
     // SAFETY: the field is a long of `Thread`, and `thread` is one.
-    unsafe { ((**env).GetLongField)(env, thread, field.0) }
+    unsafe { ((**env).GetLongField)(env, thread, field.block) }
 }
 
-/// Gives a thread its block.
-pub fn set_block(env: *mut JNIEnv, agent: &Agent, thread: jobject, block: jlong) {
-    if let Some(field) = agent.block_field.get() {
+/// Gives a thread its block and its number.
+pub fn set_block(env: *mut JNIEnv, agent: &Agent, thread: jobject, block: &'static ThreadBlock) {
+    if let Some(fields) = agent.block_field.get() {
+        // SAFETY: the fields are a long and an int of `Thread`, and `thread` is one.
+        unsafe {
+            ((**env).SetIntField)(env, thread, fields.number, block.thread as jint + 1);
+            ((**env).SetLongField)(env, thread, fields.block, std::ptr::from_ref(block) as jlong);
+        }
+    }
+}
+
+/// Takes its block from a thread that has run its last.
+pub fn take_block(env: *mut JNIEnv, agent: &Agent, thread: jobject) {
+    if let Some(fields) = agent.block_field.get() {
         // SAFETY: the field is a long of `Thread`, and `thread` is one.
-        unsafe { ((**env).SetLongField)(env, thread, field.0, block) }
+        unsafe { ((**env).SetLongField)(env, thread, fields.block, 0) }
     }
 }
 

@@ -69,7 +69,6 @@ layout! {
         GATE = offset_of!(ThreadBlock, gate);
         REPEATS = offset_of!(ThreadBlock, repeats);
         THREAD = offset_of!(ThreadBlock, thread);
-        ENDED = offset_of!(ThreadBlock, ended);
         CLAIMS = offset_of!(ThreadBlock, claims);
         EPOCH = offset_of!(ThreadBlock, epoch);
         SHAKEN = offset_of!(ThreadBlock, shaken);
@@ -110,12 +109,13 @@ layout! {
         STACK = thread_block::MODELS;
     }
 
-    /// Records: the offsets of the words after the head, and the size; the first id of an object that has no word.
+    /// Records: the offsets of the words after the head, and the size; the first id of an object that has no word, and of one that only orders.
     long RawRecord {
         A = offset_of!(RawRecord, a);
         B = offset_of!(RawRecord, b);
         SIZE = thread_block::RECORD;
         TABLE_OBJECT = raw::TABLE_OBJECT;
+        ORDER_OBJECT = raw::ORDER_OBJECT;
     }
 
     /// Places in words of records: site and position in the head, the field in the word that names a modelled state.
@@ -223,6 +223,11 @@ layout! {
         ID = (2 * MAX_THREADS).trailing_zeros();
     }
 
+    /// The tag of threads that own nothing.
+    int Tag {
+        LATE = recorder::TAG_OF_LATE;
+    }
+
     /// Bits of a site's byte.
     int SiteFlag {
         VOLATILE = registry::SITE_VOLATILE;
@@ -250,6 +255,7 @@ layout! {
         SAMPLES = address::SAMPLES;
         SAMPLE = address::SAMPLE;
         INITIALIZATIONS = address::INITIALIZATIONS;
+        ENDS = address::ENDS;
     }
 
     /// Sizes of tables: entries, or their logarithm.

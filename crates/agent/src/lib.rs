@@ -10,6 +10,7 @@ mod chance;
 pub mod directed;
 pub mod filter;
 pub mod focus;
+mod guard;
 mod handover;
 mod helper;
 mod idle;
@@ -39,6 +40,7 @@ use jvmti_bindings::sys::jni::{JavaVM, jint};
 /// The JVM passes itself and a NUL-terminated string or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char, _: *mut c_void) -> jint {
+    guard::set_hook();
     let text = if options.is_null() {
         String::new()
     } else {
@@ -52,7 +54,7 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char
     match loaded.unwrap_or_else(|_| Err("the agent failed to start".to_string())) {
         Ok(()) => 0,
         Err(error) => {
-            eprintln!("ravel: {error}; the program runs without recording");
+            guard::say(format_args!("{error}; the program runs without recording"));
             0
         }
     }

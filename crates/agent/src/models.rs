@@ -1,4 +1,4 @@
-//! What methods of the JDK mean: a table, one line a method. The agent puts a call of `RavelModels.in` at the method's start and
+//! What methods of the JDK, and a few of frameworks, mean: a table, one line a method. The agent puts a call of `RavelModels.in` at the method's start and
 //! of `RavelModels.out` at each end; what happens inside is hidden, except application code that it calls back.
 //!
 //! To add a model: a line here, and a subject in `subjects/events` that shows its events.
@@ -206,6 +206,10 @@ const CHM: &str = "java/util/concurrent/ConcurrentHashMap";
 const CSLM: &str = "java/util/concurrent/ConcurrentSkipListMap";
 const COWA: &str = "java/util/concurrent/CopyOnWriteArrayList";
 const THREAD: &str = "java/lang/Thread";
+const STABLE: &str = "jdk/internal/lang/stable/StableValueImpl";
+const COROUTINES: &str = "kotlinx/coroutines/scheduling/CoroutineScheduler";
+const COROUTINE_WORKER: &str = "kotlinx/coroutines/scheduling/CoroutineScheduler$Worker";
+const COROUTINE_TASK: &str = "kotlinx/coroutines/scheduling/TaskImpl";
 
 use Effect::*;
 
@@ -292,7 +296,8 @@ pub const MODELS: &[Model] = &[
     m(PER_TASK, "awaitTermination", ReceiveIf).with("(J"),
     m(PER_TASK, "awaitTermination", Receive).with("()"),
     m(PER_TASK, "isTerminated", ReceiveIf),
-    m(FLOCK, "onExit", Send).always(),
+    // The carrier of a virtual thread tells of its end.
+    m(FLOCK, "onExit", Send).arg(1).always(),
     m(FLOCK, "awaitAll", Receive),
     m(FUTURE_TASK, "set", Send).always(),
     m(FUTURE_TASK, "setException", Send).always(),
@@ -365,6 +370,19 @@ pub const MODELS: &[Model] = &[
     m("java/lang/VirtualThread", "externalSubmitRunContinuation", Hide).of(Of::None),
     m("java/lang/VirtualThread", "externalSubmitRunContinuationOrThrow", Hide).of(Of::None),
     m("java/lang/VirtualThread", "lazySubmitRunContinuation", Hide).of(Of::None),
+    // A value that is set once.
+    m(STABLE, "wrapAndSet", Tell),
+    m(STABLE, "trySet", Hear),
+    m(STABLE, "setOrThrow", Hear),
+    m(STABLE, "orElseThrow", Hear),
+    m(STABLE, "orElse", Hear),
+    m(STABLE, "orElseSet", Hear),
+    m(STABLE, "isSet", Hear),
+    // Tasks of coroutines. Which worker takes which task from which queue is the pool's own affair.
+    m(COROUTINES, "dispatch", SendArgument).of(Of::None).arg(1).always(),
+    m(COROUTINE_WORKER, "findTask", Hide).of(Of::None).always(),
+    m(COROUTINE_TASK, "run", Hear).of(Of::Field("block", "Ljava/lang/Runnable;")),
+    m("kotlinx/coroutines/DispatchedTask", "run", Hear),
     // Maps.
     m(CHM, "get", MapGet).arg(1).state("entry"),
     m(CHM, "getOrDefault", MapGet).arg(1).state("entry"),
@@ -538,6 +556,25 @@ fn concerns_in(models: &[Model], class: &str) -> bool {
     class.starts_with("java/util/concurrent/")
         || class.starts_with("java/lang/invoke/VarHandle")
         || models.iter().any(|model| model.class == class)
+}
+
+/// Whether a class of the JDK has models that order threads: what a framework calls of it counts even where the program is not on the
+/// stack.
+pub fn orders(class: &str) -> bool {
+    class.starts_with("java/util/concurrent/")
+        || matches!(
+            class,
+            "java/lang/Thread" | "java/lang/invoke/VarHandle" | "sun/misc/Unsafe"
+        )
+}
+
+/// Whether a model has this name: a class that extends one of the JDK, or an interface, may stand for it.
+pub fn is_named(method: &str) -> bool {
+    // Short names of atomics begin those of many other methods.
+    let atomic = |(name, _): &(&str, Effect)| *name == method || name.len() > 5 && method.starts_with(name);
+    ATOMIC_METHODS.iter().any(atomic)
+        || MODELS.iter().any(|model| model.method == method)
+        || QUEUE_METHODS.iter().any(|(name, ..)| *name == method)
 }
 
 /// Looks a method of a class of the JDK up. The descriptor decides only where a name has several meanings.

@@ -9,8 +9,11 @@ use ravel_trace::raw::{RawKind, TABLE_OBJECT};
 use crate::agent::{Agent, agent};
 use crate::baton::Baton;
 use crate::chance::Form;
+use crate::guard::{guard, guarded};
 use crate::jvm;
-use crate::thread_block::ThreadBlock;
+use crate::recorder::MAX_SITES;
+use crate::sync::Ordering;
+use crate::thread_block::{RECORD, ThreadBlock};
 
 /// The block whose address instrumented code has; none if the agent is not running.
 fn block<'a>(thread: jlong) -> Option<(&'static Agent, &'a ThreadBlock)> {
@@ -18,70 +21,121 @@ fn block<'a>(thread: jlong) -> Option<(&'static Agent, &'a ThreadBlock)> {
     if thread == 0 {
         return None;
     }
-    // SAFETY: `ravel$t` holds 0 or the address of a block, and blocks are never freed; the thread that calls is the block's own,
+    // SAFETY: `ravel$t` holds 0 or the address of the block of a thread that has not ended; the thread that calls is the block's own,
     // so its cells are the caller's.
     Some((agent, unsafe { &*(thread as *const ThreadBlock) }))
+}
+
+/// What a thread asks memory for.
+#[derive(Clone, Copy)]
+enum Spill {
+    Buffer,
+    Stack,
+    Table,
+}
+
+/// After a failure: memory that the thread may write to and that nothing reads, so that it can go on.
+fn spilled(thread: jlong, what: Spill) -> jlong {
+    let Some((agent, block)) = block(thread) else { return 0 };
+    let place = agent.recorder.spill();
+    match what {
+        // There is room for one record, and the thread asks again.
+        Spill::Buffer => {
+            agent.recorder.abandon(block);
+            block.limit.set(place + RECORD as u64);
+        }
+        // The frames so far are lost.
+        Spill::Stack => {
+            let bottom = block.bottom.load(Ordering::Relaxed);
+            block.top.store(bottom, Ordering::Relaxed);
+            block.written.set(bottom);
+            return bottom as jlong;
+        }
+        Spill::Table => {}
+    }
+    place as jlong
 }
 
 /// `Ravel.address`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_address(_: *mut JNIEnv, _: jclass, which: jint) -> jlong {
-    agent().map_or(0, |agent| agent.recorder.address(which))
+    guarded(|| 0, || agent().map_or(0, |agent| agent.recorder.address(which)))
 }
 
 /// `Ravel.flush`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_flush(_: *mut JNIEnv, _: jclass, thread: jlong) -> jlong {
-    block(thread).map_or(0, |(agent, block)| agent.recorder.flush(block) as jlong)
+    guarded(
+        || spilled(thread, Spill::Buffer),
+        || block(thread).map_or(0, |(agent, block)| agent.recorder.flush(block) as jlong),
+    )
 }
 
 /// `Ravel.grow`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_grow(_: *mut JNIEnv, _: jclass, thread: jlong) -> jlong {
-    block(thread).map_or(0, |(agent, block)| agent.recorder.grow_stack(block) as jlong)
+    guarded(
+        || spilled(thread, Spill::Stack),
+        || block(thread).map_or(0, |(agent, block)| agent.recorder.grow_stack(block) as jlong),
+    )
 }
 
 /// `Ravel.ids`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_ids(_: *mut JNIEnv, _: jclass, thread: jlong) -> jlong {
-    block(thread).map_or(0, |(agent, block)| agent.recorder.reserve_ids(block) as jlong)
+    guarded(
+        || 0,
+        || block(thread).map_or(0, |(agent, block)| agent.recorder.reserve_ids(block) as jlong),
+    )
 }
 
 /// `Ravel.settled`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_settled(_: *mut JNIEnv, _: jclass, thread: jlong) -> jlong {
-    block(thread).map_or(0, |(agent, block)| agent.recorder.settled_table(block) as jlong)
+    guarded(
+        || spilled(thread, Spill::Table),
+        || block(thread).map_or(0, |(agent, block)| agent.recorder.settled_table(block) as jlong),
+    )
 }
 
 /// `Ravel.shake`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_shake(_: *mut JNIEnv, _: jclass) {
-    if let Some(agent) = agent() {
-        agent.recorder.shake();
-    }
+    guard(|| {
+        if let Some(agent) = agent() {
+            agent.recorder.shake();
+        }
+    });
 }
 
 /// `Ravel.number`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_number(env: *mut JNIEnv, _: jclass, of: jclass) -> jint {
-    let Some(agent) = agent() else { return 0 };
-    let number = agent.recorder.number();
-    let class_name = shown_name(jvm::class_name(agent.jvmti, env, of));
-    agent.recorder.define(Definition::Object {
-        object: ObjectId(TABLE_OBJECT + u64::from(number)),
-        class_name,
-    });
-    number as jint
+    guarded(
+        || 0,
+        || {
+            let Some(agent) = agent() else { return 0 };
+            let number = agent.recorder.number();
+            let class_name = shown_name(jvm::class_name(agent.jvmti, env, of));
+            agent.recorder.define(Definition::Object {
+                object: ObjectId(TABLE_OBJECT + u64::from(number)),
+                class_name,
+            });
+            number as jint
+        },
+    )
 }
 
 /// `Ravel.name`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_name(env: *mut JNIEnv, _: jclass, object: jlong, of: jclass) {
-    let Some(agent) = agent() else { return };
-    let class_name = shown_name(jvm::class_name(agent.jvmti, env, of));
-    agent.recorder.define(Definition::Object {
-        object: ObjectId(object as u64),
-        class_name,
+    guard(|| {
+        let Some(agent) = agent() else { return };
+        let class_name = shown_name(jvm::class_name(agent.jvmti, env, of));
+        agent.recorder.define(Definition::Object {
+            object: ObjectId(object as u64),
+            class_name,
+        });
     });
 }
 
@@ -98,10 +152,15 @@ fn shown_name(name: String) -> String {
 /// `Ravel.hasWord`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_hasWord(env: *mut JNIEnv, _: jclass, of: jclass) -> jboolean {
-    let Some(agent) = agent() else { return 0 };
-    let name = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
-    // Arrays are objects of no class file.
-    jboolean::from(!name.ends_with("[]") && agent.instrumenter.declares_word(&name))
+    guarded(
+        || 0,
+        || {
+            let Some(agent) = agent() else { return 0 };
+            let name = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
+            // Arrays are objects of no class file.
+            jboolean::from(!name.ends_with("[]") && agent.instrumenter.declares_word(&name))
+        },
+    )
 }
 
 /// `Ravel.declares`
@@ -112,40 +171,52 @@ pub extern "system" fn Java_java_lang_Ravel_declares(
     of: jclass,
     name: jobject,
 ) -> jboolean {
-    let Some(agent) = agent() else { return 0 };
-    let Some(name) = jvm::text(env, name) else { return 0 };
-    jboolean::from(jvm::declares_field(agent.jvmti, of, &name))
+    guarded(
+        || 0,
+        || {
+            let Some(agent) = agent() else { return 0 };
+            let Some(name) = jvm::text(env, name) else { return 0 };
+            jboolean::from(jvm::declares_field(agent.jvmti, of, &name))
+        },
+    )
 }
 
 /// `Ravel.fieldName`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_fieldName(env: *mut JNIEnv, _: jclass, of: jclass, index: jint) -> jobject {
-    let Some(agent) = agent() else {
-        return std::ptr::null_mut();
-    };
-    let class = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
-    match agent.instrumenter.declared_field(&class, index) {
-        Some((name, _)) => jvm::string(env, &name),
-        None => std::ptr::null_mut(),
-    }
+    guarded(std::ptr::null_mut, || {
+        let Some(agent) = agent() else {
+            return std::ptr::null_mut();
+        };
+        let class = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
+        match agent.instrumenter.declared_field(&class, index) {
+            Some((name, _)) => jvm::string(env, &name),
+            None => std::ptr::null_mut(),
+        }
+    })
 }
 
 /// `Ravel.fieldNumber`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_fieldNumber(env: *mut JNIEnv, _: jclass, of: jclass, index: jint) -> jint {
-    let Some(agent) = agent() else { return -1 };
-    let class = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
-    // A model has 16 bits for its field.
-    let field = agent
-        .instrumenter
-        .declared_field(&class, index)
-        .map(|(_, field)| field.0);
-    field.filter(|field| *field < 1 << 16).map_or(-1, |field| field as jint)
+    guarded(
+        || -1,
+        || {
+            let Some(agent) = agent() else { return -1 };
+            let class = jvm::class_name(agent.jvmti, env, of).replace('.', "/");
+            // A model has 16 bits for its field.
+            let field = agent
+                .instrumenter
+                .declared_field(&class, index)
+                .map(|(_, field)| field.0);
+            field.filter(|field| *field < 1 << 16).map_or(-1, |field| field as jint)
+        },
+    )
 }
 
 /// Workers that a pool starts when it is busy, in whichever thread finds it so, are numbered from here: they must not move the
 /// numbers of the threads that the program itself starts, by which a forced run knows them.
-const ON_DEMAND: u32 = 1 << 20;
+const ON_DEMAND: u32 = 1 << 31;
 
 /// `Ravel.fork`
 #[unsafe(no_mangle)]
@@ -156,50 +227,66 @@ pub extern "system" fn Java_java_lang_Ravel_fork(
     child: jobject,
     on_demand: jboolean,
 ) {
-    let Some((agent, parent)) = block(thread) else { return };
-    let (count, first) = if on_demand != 0 {
-        (&parent.workers, ON_DEMAND)
-    } else {
-        (&parent.children, 0)
-    };
-    let spawned = first + count.get();
-    count.set(count.get() + 1);
-    let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
-    agent.in_schedule(new);
-    let number = new.thread;
-    agent
-        .recorder
-        .append_numbered(parent, RawKind::Fork, parent.call.get(), u64::from(number));
-    if let Some(chance) = &agent.chance {
-        chance.fork(parent.thread, number);
-    }
-    jvm::set_block(env, agent, child, std::ptr::from_ref(new) as jlong);
+    guard(|| {
+        let Some((agent, parent)) = block(thread) else { return };
+        let (count, first) = if on_demand != 0 {
+            (&parent.workers, ON_DEMAND)
+        } else {
+            (&parent.children, 0)
+        };
+        let spawned = first + count.get();
+        count.set(count.get() + 1);
+        let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
+        agent.in_schedule(new);
+        let number = new.thread;
+        // Above the sites: a framework makes the call.
+        let site = Some(parent.call.get())
+            .filter(|site| (*site as usize) < MAX_SITES)
+            .unwrap_or(0);
+        agent
+            .recorder
+            .append_numbered(parent, RawKind::Fork, site, u64::from(number));
+        if let Some(chance) = &agent.chance {
+            chance.fork(parent.thread, number);
+        }
+        jvm::set_block(env, agent, child, new);
+    });
 }
 
 /// `Ravel.chance`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_chance(_: *mut JNIEnv, _: jclass, thread: jlong, kind: jint) -> jlong {
-    let Some((agent, block)) = block(thread) else { return 0 };
-    let path = || agent.recorder.thread_path(ThreadId(block.thread));
-    agent
-        .chance
-        .as_ref()
-        .map_or(0, |chance| chance.draw(block.thread, kind as usize, path) as jlong)
+    guarded(
+        || 0,
+        || {
+            let Some((agent, block)) = block(thread) else { return 0 };
+            let path = || agent.recorder.thread_path(ThreadId(block.thread));
+            agent
+                .chance
+                .as_ref()
+                .map_or(0, |chance| chance.draw(block.thread, kind as usize, path) as jlong)
+        },
+    )
 }
 
 /// `Ravel.clock`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_clock(_: *mut JNIEnv, _: jclass, thread: jlong, form: jint) -> jlong {
-    let known = [Form::Nanos, Form::Millis, Form::WallNanos];
-    let form = known
-        .into_iter()
-        .find(|known| *known as jint == form)
-        .unwrap_or(Form::WallNanos);
-    let Some((agent, block)) = block(thread) else { return 0 };
-    agent
-        .chance
-        .as_ref()
-        .map_or(0, |chance| chance.look(block.thread, form) as jlong)
+    guarded(
+        || 0,
+        || {
+            let known = [Form::Nanos, Form::Millis, Form::WallNanos];
+            let form = known
+                .into_iter()
+                .find(|known| *known as jint == form)
+                .unwrap_or(Form::WallNanos);
+            let Some((agent, block)) = block(thread) else { return 0 };
+            agent
+                .chance
+                .as_ref()
+                .map_or(0, |chance| chance.look(block.thread, form) as jlong)
+        },
+    )
 }
 
 /// `Ravel.timed`
@@ -211,43 +298,53 @@ pub extern "system" fn Java_java_lang_Ravel_timed(
     nanos: jlong,
     exact: jboolean,
 ) {
-    if let (Some((agent, block)), Ok(nanos)) = (block(thread), u64::try_from(nanos))
-        && let Some(chance) = &agent.chance
-    {
-        chance.wait(block.thread, nanos, exact != 0);
-    }
+    guard(|| {
+        if let (Some((agent, block)), Ok(nanos)) = (block(thread), u64::try_from(nanos))
+            && let Some(chance) = &agent.chance
+        {
+            chance.wait(block.thread, nanos, exact != 0);
+        }
+    });
 }
 
 /// `Ravel.began`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_began(env: *mut JNIEnv, _: jclass, thread: jobject) {
-    if let Some(agent) = agent() {
-        agent.thread_began(env, thread, true);
-    }
+    guard(|| {
+        if let Some(agent) = agent() {
+            agent.thread_began(env, thread, true);
+        }
+    });
 }
 
 /// `Ravel.ended`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_ended(env: *mut JNIEnv, _: jclass, thread: jobject) {
-    if let Some(agent) = agent() {
-        agent.thread_ended(env, thread);
-    }
+    guard(|| {
+        if let Some(agent) = agent() {
+            agent.thread_ended(env, thread);
+        }
+    });
 }
 
 /// `Ravel.died`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_died(env: *mut JNIEnv, _: jclass, thread: jobject, exception: jobject) {
-    if let Some(agent) = agent() {
-        agent.thread_died(env, thread, exception);
-    }
+    guard(|| {
+        if let Some(agent) = agent() {
+            agent.thread_died(env, thread, exception);
+        }
+    });
 }
 
 /// `Ravel.noise`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_noise(_: *mut JNIEnv, _: jclass, thread: jlong) {
-    if let Some((agent, block)) = block(thread) {
-        crate::noise::at_point(&agent.recorder.options, block);
-    }
+    guard(|| {
+        if let Some((agent, block)) = block(thread) {
+            crate::noise::at_point(&agent.recorder.options, block);
+        }
+    });
 }
 
 /// The baton of a forced run, with the block of the thread that calls.
@@ -259,19 +356,23 @@ fn forced<'a>(thread: jlong) -> Option<(&'static Agent, &'static Baton, &'a Thre
 /// `Ravel.gate`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_gate(_: *mut JNIEnv, _: jclass, thread: jlong) {
-    if let Some((agent, baton, block)) = forced(thread) {
-        baton.pass(block);
-        // What this thread does now comes after what the others did in their turns.
-        agent.recorder.tick();
-    }
+    guard(|| {
+        if let Some((agent, baton, block)) = forced(thread) {
+            baton.pass(block);
+            // What this thread does now comes after what the others did in their turns.
+            agent.recorder.tick();
+        }
+    });
 }
 
 /// `Ravel.next`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_next(_: *mut JNIEnv, _: jclass, thread: jlong) {
-    if let Some((_, baton, block)) = forced(thread) {
-        baton.hand_over(block);
-    }
+    guard(|| {
+        if let Some((_, baton, block)) = forced(thread) {
+            baton.hand_over(block);
+        }
+    });
 }
 
 /// `Ravel.lock`
@@ -295,28 +396,34 @@ pub extern "system" fn Java_java_lang_Ravel_unlock(env: *mut JNIEnv, _: jclass, 
 /// `Ravel.want`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_want(_: *mut JNIEnv, _: jclass, thread: jlong, lock: jlong) {
-    if let Some((agent, baton, block)) = forced(thread)
-        && baton.wants(block, lock as u64)
-    {
-        agent.end_process(EndedBy::Deadlock);
-    }
-    if let Some((_, baton, block)) = forced(thread) {
-        baton.before_lock(block, lock as u64);
-    }
+    guard(|| {
+        if let Some((agent, baton, block)) = forced(thread)
+            && baton.wants(block, lock as u64)
+        {
+            agent.end_process(EndedBy::Deadlock);
+        }
+        if let Some((_, baton, block)) = forced(thread) {
+            baton.before_lock(block, lock as u64);
+        }
+    });
 }
 
 /// `Ravel.got`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_got(_: *mut JNIEnv, _: jclass, thread: jlong, lock: jlong) {
-    if let Some((_, baton, block)) = forced(thread) {
-        baton.got(block, lock as u64);
-    }
+    guard(|| {
+        if let Some((_, baton, block)) = forced(thread) {
+            baton.got(block, lock as u64);
+        }
+    });
 }
 
 /// `Ravel.give`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_give(_: *mut JNIEnv, _: jclass, thread: jlong, lock: jlong, all: jboolean) {
-    if let Some((_, baton, block)) = forced(thread) {
-        baton.gives(block, lock as u64, all != 0);
-    }
+    guard(|| {
+        if let Some((_, baton, block)) = forced(thread) {
+            baton.gives(block, lock as u64, all != 0);
+        }
+    });
 }

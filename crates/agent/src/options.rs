@@ -58,6 +58,8 @@ pub struct Options {
     pub tied: bool,
     /// For tests: instrument every class of the JDK as if it were the application's, and record nothing.
     pub everything: bool,
+    /// For tests: the agent fails from its call of this number on.
+    pub fail: Option<u64>,
 }
 
 impl Default for Options {
@@ -88,6 +90,7 @@ impl Default for Options {
             origin: None,
             tied: false,
             everything: false,
+            fail: None,
         }
     }
 }
@@ -134,6 +137,7 @@ impl Options {
                 "origin" => options.origin = Some(PathBuf::from(value)),
                 "tied" => options.tied = true,
                 "everything" => options.everything = true,
+                "fail" => options.fail = Some(number()?),
                 _ => return Err(format!("unknown option {key:?}")),
             }
         }
@@ -168,6 +172,7 @@ impl Options {
         for (key, number) in [
             ("seed", self.seed),
             ("clock", self.clock),
+            ("fail", self.fail),
             ("max-size", self.max_size),
             ("sample", sample),
         ] {

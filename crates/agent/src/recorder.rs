@@ -21,7 +21,7 @@ use ravel_trace::writer::Writer;
 use crate::handover::{Cut, Hand};
 use crate::memory::Region;
 use crate::options::Options;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use crate::thread_block::{FRAME, MANY_SLOTS, MODELS, ModelFrame, RECORD, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock};
 
 /// Sites that fit into the tables.
@@ -30,8 +30,14 @@ pub const MAX_SITES: usize = 1 << 22;
 pub const SAMPLE_PLACES: usize = 1 << 24;
 /// Places for the numbers of writes to volatile fields; a power of two that divides `MAX_SITES`.
 pub const VOLATILES: usize = 4096;
-/// Threads that can own objects; later ones share everything they touch.
+/// Threads that can own objects have smaller numbers; all that later ones touch counts as shared.
 pub const MAX_THREADS: usize = 1 << 20;
+/// The tag of the threads that own nothing. No object has it.
+pub const TAG_OF_LATE: u32 = (MAX_THREADS as u32 - 1) << 1;
+/// Threads whose end is known to those that join them. The table is memory only as far as it is used.
+pub const MAX_ENDS: usize = 1 << 26;
+/// Blocks of ended threads that keep their stacks and tables, to be used again.
+const SPARE_TABLES: usize = 4096;
 /// Places for the threads that have arrays alone, by hash.
 pub const OWNERS: usize = 1 << 20;
 /// Places for the claims to stretches of shared arrays, by hash.
@@ -45,6 +51,8 @@ const SCRATCH: usize = 1024;
 const QUEUE: usize = 128;
 const FIRST_STACK: usize = 128;
 const ID_BLOCK: u64 = 1 << 12;
+/// Bytes of the memory for a thread that has none: the largest table of one.
+const SPILL: usize = SETTLED;
 const GOODBYE: Duration = Duration::from_secs(60);
 
 /// The numbers by which the Java helper classes ask for the address of a field of [`Recorder`], or for an option.
@@ -60,6 +68,7 @@ pub mod address {
     pub const SAMPLES: i32 = 8;
     pub const SAMPLE: i32 = 9;
     pub const INITIALIZATIONS: i32 = 10;
+    pub const ENDS: i32 = 11;
 }
 
 /// Bits of the answer to `address::FLAGS`.
@@ -115,7 +124,11 @@ pub struct Recorder {
     /// Who has a stretch of a shared array: a word for all that fall into it.
     regions: Region<u32>,
     blocks: Region<u64>,
-    threads: Mutex<Vec<ThreadEntry>>,
+    /// A byte for each thread: 1 once it has ended.
+    ends: Region<u8>,
+    /// Where a thread writes to that could not be given memory of its own. Nothing reads it.
+    spill: Region<u8>,
+    threads: Mutex<Threads>,
     next_object: AtomicU64,
     next_number: AtomicU32,
     /// Names not yet handed to the writer. They wait here and not in the queue, so that loading classes never waits.
@@ -129,8 +142,16 @@ pub struct Recorder {
     started: Instant,
 }
 
+#[derive(Default)]
+struct Threads {
+    entries: Vec<ThreadEntry>,
+    /// Blocks of threads that have ended, to be used again.
+    spare: Vec<&'static ThreadBlock>,
+}
+
 struct ThreadEntry {
-    block: &'static ThreadBlock,
+    /// None once the thread has ended.
+    block: Option<&'static ThreadBlock>,
     definition: Thread,
 }
 
@@ -169,7 +190,9 @@ impl Recorder {
             owners: Region::new(OWNERS)?,
             regions: Region::new(REGIONS)?,
             blocks: Region::new(MAX_THREADS + 2)?,
-            threads: Mutex::new(Vec::new()),
+            ends: Region::new(MAX_ENDS)?,
+            spill: Region::new(SPILL)?,
+            threads: Mutex::new(Threads::default()),
             next_object: AtomicU64::new(1),
             next_number: AtomicU32::new(1),
             names,
@@ -209,6 +232,7 @@ impl Recorder {
             address::SAMPLE => i64::from(self.options.sample.unwrap_or(0)),
             // In a cache line of its own, away from the counter.
             address::INITIALIZATIONS => self.sequence.at(32) as i64,
+            address::ENDS => self.ends.at(0) as i64,
             _ => 0,
         }
     }
@@ -227,21 +251,32 @@ impl Recorder {
         .sum()
     }
 
-    /// A new block for a thread that is about to start; its number is its place in the trace.
+    /// A block for a thread that is about to start; its number is its place in the trace.
     pub fn new_thread(&self, parent: Option<ThreadId>, spawn_index: u32) -> &'static ThreadBlock {
         let mut threads = lock(&self.threads);
-        let thread = threads.len() as u32;
-        let stack = allocate(FIRST_STACK * FRAME) as u64;
-        let models = allocate(MODELS) as u64;
+        let thread = threads.entries.len() as u32;
+        if thread as usize >= MAX_ENDS {
+            self.stop(EndReason::Other(format!("more than {MAX_ENDS} threads")));
+        }
+        // The collector may still look at the block of a thread that ended late.
+        let spare = threads.spare.pop().filter(|_| !self.cut.is_near());
+        let (stack, models, repeats) = match spare.and_then(ThreadBlock::tables) {
+            Some(tables) => tables,
+            None => (
+                allocate(FIRST_STACK * FRAME) as u64,
+                allocate(MODELS) as u64,
+                allocate(REPEATS) as u64,
+            ),
+        };
         let seed = self.options.noise.map_or(0, |(seed, _)| seed);
-        let block: &'static ThreadBlock = Box::leak(Box::new(ThreadBlock {
+        let new = ThreadBlock {
             cursor: AtomicU64::new(0),
             limit: Cell::new(0),
             position: AtomicU32::new(0),
             tag: if (thread as usize) < MAX_THREADS - 2 {
                 (thread + 1) << 1
             } else {
-                (MAX_THREADS as u32 - 1) << 1
+                TAG_OF_LATE
             },
             mark: Cell::new(0),
             top: AtomicU64::new(stack),
@@ -263,7 +298,7 @@ impl Recorder {
             model_base: Cell::new(models),
             gate: AtomicU32::new(if self.options.schedule.is_some() { 0 } else { u32::MAX }),
             noise: Cell::new(Rng::with_seed(seed.wrapping_add(thread.into())).u32(..)),
-            repeats: Cell::new(allocate(REPEATS) as u64),
+            repeats: Cell::new(repeats),
             thread,
             children: Cell::new(0),
             buffer: Cell::new(0),
@@ -285,7 +320,19 @@ impl Recorder {
             vain: Cell::new([0; SITE_SLOTS]),
             sure_of_many: Cell::new([0; MANY_SLOTS]),
             workers: Cell::new(0),
-        }));
+        };
+        let block: &'static ThreadBlock = match spare {
+            Some(old) => {
+                let place = std::ptr::from_ref(old).cast_mut();
+                // SAFETY: the block came from a leaked box. Its thread has ended, the list has no reference to it any more, and no thread
+                // of the program has its address but the table of owners: there others add to two of its words, whatever they hold.
+                unsafe {
+                    place.write(new);
+                    &*place
+                }
+            }
+            None => Box::leak(Box::new(new)),
+        };
         if (thread as usize) < MAX_THREADS {
             // SAFETY: within the region; the slot is written once, before any array can have this owner.
             unsafe {
@@ -299,7 +346,10 @@ impl Recorder {
             spawn_index,
             ..Thread::default()
         };
-        threads.push(ThreadEntry { block, definition });
+        threads.entries.push(ThreadEntry {
+            block: Some(block),
+            definition,
+        });
         block
     }
 
@@ -307,11 +357,11 @@ impl Recorder {
     pub fn thread_path(&self, thread: ThreadId) -> String {
         let threads = lock(&self.threads);
         let mut indices = Vec::new();
-        let mut at = threads.get(thread.index());
+        let mut at = threads.entries.get(thread.index());
         while let Some(entry) = at {
             let Some(parent) = entry.definition.parent else { break };
             indices.push(entry.definition.spawn_index.to_string());
-            at = threads.get(parent.index());
+            at = threads.entries.get(parent.index());
         }
         indices.push("main".to_string());
         indices.reverse();
@@ -322,7 +372,7 @@ impl Recorder {
     pub fn describe_thread(&self, thread: ThreadId, change: impl FnOnce(&mut Thread)) {
         let definition = {
             let mut threads = lock(&self.threads);
-            let Some(entry) = threads.get_mut(thread.index()) else {
+            let Some(entry) = threads.entries.get_mut(thread.index()) else {
                 return;
             };
             change(&mut entry.definition);
@@ -333,7 +383,7 @@ impl Recorder {
 
     /// How many threads have been seen.
     pub fn thread_count(&self) -> usize {
-        lock(&self.threads).len()
+        lock(&self.threads).entries.len()
     }
 
     /// Reserves object ids for a thread.
@@ -354,8 +404,8 @@ impl Recorder {
 
     /// Makes all threads look again at the arrays of which they take no notice.
     pub fn shake(&self) {
-        for entry in lock(&self.threads).iter() {
-            entry.block.shaken.fetch_add(MIX, Ordering::SeqCst);
+        for block in lock(&self.threads).entries.iter().filter_map(|entry| entry.block) {
+            block.shaken.fetch_add(MIX, Ordering::SeqCst);
         }
     }
 
@@ -466,14 +516,46 @@ impl Recorder {
         });
     }
 
-    /// The thread's last act: its remaining records go out, its memory is given back but for the block itself.
-    pub fn end_thread(&self, block: &ThreadBlock) {
+    /// The thread's last act: its remaining records go out, and its memory is given back. Later threads use the block; in a forced run
+    /// the baton keeps it.
+    pub fn end_thread(&self, block: &'static ThreadBlock) {
         block.ended.set(1);
+        let number = block.thread as usize;
+        if number < MAX_ENDS {
+            // SAFETY: within the region, which lives as long as `self`; other threads only read the byte.
+            unsafe { AtomicU8::from_ptr(self.ends.at(number)) }.store(1, Ordering::Release);
+        }
         if block.settled.get() != 0 {
             release(block.settled.get() as *mut u8, SETTLED);
             block.settled.set(0);
         }
         self.close(block);
+        drop(take_buffer(block));
+        let mut threads = lock(&self.threads);
+        // After the cut the collector may look at the block without the lock.
+        if self.options.schedule.is_some() || self.cut.is_near() {
+            return;
+        }
+        if let Some(entry) = threads.entries.get_mut(number) {
+            entry.block = None;
+            entry.definition.name = String::new();
+        }
+        let usual = block.stack_limit.get() - block.bottom.load(Ordering::Relaxed) == (FIRST_STACK * FRAME) as u64;
+        if !usual || threads.spare.len() >= SPARE_TABLES {
+            dismantle(block);
+        }
+        threads.spare.push(block);
+    }
+
+    /// For a thread that cannot be given memory: a place that it may write to.
+    pub fn spill(&self) -> u64 {
+        self.spill.at(0) as u64
+    }
+
+    /// Ends a thread's part of the trace without its last records: they could not be handed over.
+    pub fn abandon(&self, block: &ThreadBlock) {
+        block.hand.close(|| drop(take_buffer(block)));
+        // If its part was complete before, the buffer is the thread's own.
         drop(take_buffer(block));
     }
 
@@ -536,7 +618,10 @@ impl Recorder {
         self.stop(EndReason::Exit);
         footer.ended = lock(&self.end).clone();
         footer.back_pressure_nanos = self.waited.load(Ordering::Relaxed);
-        let blocks: Vec<&ThreadBlock> = lock(&self.threads).iter().map(|entry| entry.block).collect();
+        let blocks: Vec<&ThreadBlock> = {
+            let threads = lock(&self.threads);
+            threads.entries.iter().filter_map(|entry| entry.block).collect()
+        };
         let deadline = Instant::now() + GOODBYE;
         for block in blocks {
             // A thread that hands a full buffer over waits for the writer at most.
@@ -656,6 +741,14 @@ fn take_buffer(block: &ThreadBlock) -> Option<Vec<RawRecord>> {
     block.limit.set(0);
     block.buffer_size.set(0);
     Some(records)
+}
+
+/// Gives back what the block of an ended thread points to. The block itself stays: the table of owners has its address.
+fn dismantle(block: &ThreadBlock) {
+    let (bottom, limit) = (block.bottom.load(Ordering::Relaxed), block.stack_limit.get());
+    release(bottom as *mut u8, (limit - bottom) as usize);
+    release(block.model_base.get() as *mut u8, MODELS);
+    release(block.repeats.replace(0) as *mut u8, REPEATS);
 }
 
 fn allocate(bytes: usize) -> *mut u8 {

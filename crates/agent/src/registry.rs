@@ -46,6 +46,8 @@ pub enum Knowledge {
 struct ClassEntry {
     id: ClassId,
     loaded: bool,
+    /// Left out of the recording: its fields have no accesses.
+    left_out: bool,
     superclass: String,
     fields: FxHashMap<(String, String), FieldId>,
     waiting: Vec<SiteId>,
@@ -163,6 +165,20 @@ impl Registry {
             self.settle(site);
         }
         id
+    }
+
+    /// A class has been loaded that is left out of the recording: keeps its volatile fields, and mends the sites that waited for it.
+    pub fn load_left_out(&mut self, name: &str, superclass: &str, volatile: Vec<DeclaredField>) {
+        let described = Class {
+            name: name.replace('/', "."),
+            superclass: superclass.replace('/', "."),
+            ..Class::default()
+        };
+        self.class(name);
+        if let Some(entry) = self.classes.get_mut(name) {
+            entry.left_out = true;
+        }
+        self.load_class(name, superclass, described, volatile);
     }
 
     /// A new method of a class.
@@ -333,7 +349,10 @@ impl Registry {
 
     /// The fields that a loaded class declares, in the order of their ids: instance fields from 0 on, static ones from -1 down.
     pub fn declared_field(&self, class: &str, index: i32) -> Option<(String, FieldId)> {
-        let entry = self.classes.get(class).filter(|entry| entry.loaded)?;
+        let entry = self
+            .classes
+            .get(class)
+            .filter(|entry| entry.loaded && !entry.left_out)?;
         let mut fields: Vec<FieldId> = entry.fields.values().copied().collect();
         fields.retain(|field| {
             let field = &self.fields[field.index()];

@@ -62,7 +62,7 @@ pub struct ModelFrame {
     pub extra: u64,
     /// Where the method was called.
     pub site: u32,
-    /// 1 if the thread has the state alone.
+    /// 1 if the thread has the state alone; 2 if a framework called and the method orders threads.
     pub alone: u32,
 }
 
@@ -170,6 +170,18 @@ pub struct ThreadBlock {
 }
 
 impl ThreadBlock {
+    /// The memory of a thread that has ended, for the next one: the shadow stack, the stack of modelled methods and the table of recent
+    /// accesses, emptied; none if it was given back.
+    pub fn tables(&self) -> Option<(u64, u64, u64)> {
+        let repeats = self.repeats.get();
+        if repeats == 0 {
+            return None;
+        }
+        // SAFETY: the table has so many bytes, and its thread, which alone used it, has ended.
+        unsafe { std::ptr::write_bytes(repeats as *mut u8, 0, REPEATS) };
+        Some((self.bottom.load(Ordering::Relaxed), self.model_base.get(), repeats))
+    }
+
     /// Points passed.
     pub fn position(&self) -> u32 {
         self.position.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! Preview features of the newest JDK behave under the recorder as without it.
+//! Preview features of the newest JDK behave under the recorder as without it, and order threads as they promise.
 
 mod common;
 
@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 const RELEASE: u32 = 25;
 
 #[test]
-fn structured_task_scopes_and_scoped_values_work_while_they_are_recorded() {
+fn structured_task_scopes_scoped_and_stable_values_work_while_they_are_recorded() {
     let Some(jdk) = tested_jdks().into_iter().find(|jdk| jdk.release == RELEASE) else {
         skip(SECOND_JDK, &format!("preview features in the form of JDK {RELEASE}"));
         return;
@@ -47,4 +47,7 @@ fn structured_task_scopes_and_scoped_values_work_while_they_are_recorded() {
     let words = String::from_utf8_lossy(&recorded.stderr).into_owned();
     assert!(recorded.status.success(), "{words}");
     assert_eq!(plain.stdout, recorded.stdout, "{words}");
+    let checked = run(ravel().args(["check", "--all", "--format", "json"]).arg(&trace), LIMIT);
+    let report: serde_json::Value = serde_json::from_slice(&checked.stdout).expect("a report");
+    assert_eq!(report["findings"].as_array().map(Vec::len), Some(0), "{report}");
 }

@@ -126,6 +126,31 @@ impl Origin {
     }
 }
 
+/// Frameworks that write log lines: threads meet in them by accident.
+const LOGGING: &[&str] = &[
+    "org/slf4j/",
+    "ch/qos/logback/",
+    "org/apache/logging/",
+    "org/apache/log4j/",
+    "org/apache/commons/logging/",
+    "org/fusesource/jansi/",
+    "org/jline/",
+];
+
+/// Pools of frameworks that run tasks in any order on any thread. That two tasks had one worker, or were taken from one queue, is an
+/// accident; models of the agent say what orders them.
+const SCHEDULERS: &[&str] = &["kotlinx/coroutines/scheduling/"];
+
+/// Whether the class of this name writes log lines.
+pub fn is_logging(class: impl AsRef<[u8]>) -> bool {
+    LOGGING.iter().any(|prefix| begins(class.as_ref(), prefix))
+}
+
+/// Whether the class of this name is part of a pool of a framework.
+pub fn is_scheduler(class: impl AsRef<[u8]>) -> bool {
+    SCHEDULERS.iter().any(|prefix| begins(class.as_ref(), prefix))
+}
+
 /// Whether the class of this name is part of the JDK.
 pub fn is_platform(class: impl AsRef<[u8]>) -> bool {
     Origin::of(class) == Origin::Platform

@@ -31,6 +31,9 @@ pub const SITE_BITS: u32 = 26;
 /// and modelled objects of the JDK) have `TABLE_OBJECT + n`, `n < 2^32`.
 pub const TABLE_OBJECT: u64 = 1 << 46;
 
+/// In sends and receives: `ORDER_OBJECT + n`, `n < 2^33`, stands for what a class that is left out of the recording synchronises on.
+pub const ORDER_OBJECT: u64 = TABLE_OBJECT + (1 << 40);
+
 /// In `a` of state records: the model's field above, the object below.
 pub const STATE_FIELD_SHIFT: u32 = 48;
 

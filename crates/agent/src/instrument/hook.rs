@@ -112,6 +112,15 @@ hooks! {
         TIMED = "timed";
         TIMED_MILLIS = "timedMillis";
     }
+    RavelFrameworks {
+        ORDER_RECEIVED = "received";
+        ORDER_SENDING = "sending";
+        ORDER_RECEIVED_STATIC = "receivedStatic";
+        ORDER_SENDING_STATIC = "sendingStatic";
+        ORDER_CALLING = "calling";
+        STATE_RECEIVED = "stateReceived";
+        STATE_SENDING = "stateSending";
+    }
     RavelReflection {
         VISIBLE = "visible";
     }

@@ -40,6 +40,7 @@ fn add_fields(cx: &Context<'_>, class: &mut ClassFile) -> Result<bool> {
     match cx.name.as_str() {
         "java/lang/Thread" => {
             class.add_field(access, "ravel$t", "J")?;
+            class.add_field(access, "ravel$n", "I")?;
             class.add_field(access, "ravel$l", "[Ljava/lang/Object;")?;
             class.add_field(access, "ravel$d", "I")?;
             Ok(true)
@@ -58,6 +59,11 @@ fn rewrite_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCo
         ("java/lang/Thread", "isAlive") => {
             return at_returns(cx, class, method, &[op::DUP], hook::ALIVE, "(ILjava/lang/Thread;)V");
         }
+        (
+            "java/util/concurrent/locks/AbstractQueuedSynchronizer"
+            | "java/util/concurrent/locks/AbstractQueuedLongSynchronizer",
+            "getState" | "setState" | "compareAndSetState",
+        ) => return synchronizer_state(cx, class, method),
         ("java/lang/Thread", "dispatchUncaughtException") => return uncaught(cx, class, method),
         ("java/lang/VirtualThread", "run") if method.descriptor == "(Ljava/lang/Runnable;)V" => {
             return virtual_run(cx, class, method);
@@ -113,6 +119,31 @@ fn at_returns(
         let instruction = instruction?;
         if (op::IRETURN..=op::RETURN).contains(&instruction.opcode) {
             edit.insert_before(instruction.pc, &emit.bytes);
+        }
+    }
+    cx.apply(class, method.index, &edit, code)
+}
+
+/// The state of a synchroniser that the program or a framework builds on the JDK's: reads come after writes.
+fn synchronizer_state(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    let pool = &mut class.pool;
+    let descriptor = "(Ljava/lang/Object;)V";
+    if method.name != "getState" {
+        let before = Emit::new().load(0).call(hook::STATE_SENDING, descriptor, pool)?;
+        edit.insert_at_entry(&before.bytes);
+    }
+    if method.name != "setState" {
+        let after = Emit::new().load(0).call(hook::STATE_RECEIVED, descriptor, pool)?;
+        for instruction in code.instructions() {
+            let instruction = instruction?;
+            if (op::IRETURN..=op::RETURN).contains(&instruction.opcode) {
+                edit.insert_before(instruction.pc, &after.bytes);
+            }
         }
     }
     cx.apply(class, method.index, &edit, code)

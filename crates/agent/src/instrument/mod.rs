@@ -6,6 +6,7 @@ mod application;
 pub(crate) mod emit;
 pub(crate) mod hook;
 mod library;
+mod ordering;
 mod quiet;
 mod redirect;
 
@@ -38,6 +39,13 @@ pub struct Counts {
     pub left_alone: FxHashMap<String, u64>,
     /// Application classes that the focus plan was not made for.
     pub unfocused: Vec<String>,
+}
+
+impl Counts {
+    fn fail(&mut self, name: &str, error: &dyn std::fmt::Display) {
+        let reason = format!("{}: {error}", name.replace('/', "."));
+        *self.failed.entry(reason).or_default() += 1;
+    }
 }
 
 /// Rewrites classes.
@@ -129,7 +137,14 @@ impl Instrumenter {
         let mut state = self.lock();
         if let Treatment::Skip(reason) = treatment {
             *state.counts.skipped.entry(reason.to_string()).or_default() += 1;
-            return None;
+            if !self.filter.keeps_order(name) && !library::concerns(name) {
+                return None;
+            }
+            // It is not recorded, so it counts as failed only if the order that it makes is lost.
+            return self.order(&mut state, name, bytes).unwrap_or_else(|error| {
+                state.counts.fail(name, &error);
+                None
+            });
         }
         match self.rewrite(&mut state, name, bytes, treatment) {
             Ok(Some(new)) => {
@@ -144,14 +159,35 @@ impl Instrumenter {
                 None
             }
             Err(error) => {
-                *state
-                    .counts
-                    .failed
-                    .entry(format!("{}: {error}", name.replace('/', ".")))
-                    .or_default() += 1;
+                state.counts.fail(name, &error);
                 None
             }
         }
+    }
+
+    /// A class that is left out of the recording, changed so far that the order is recorded that it makes between threads.
+    fn order(&self, state: &mut InstrumentState, name: &str, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut class = ClassFile::parse(bytes)?;
+        let superclass = super_name(&class)?;
+        let mut fields = declared_fields(&class)?;
+        fields.retain(|field| field.flags & ravel_trace::names::flags::VOLATILE != 0);
+        state.registry.load_left_out(name, &superclass, fields);
+        let mut cx = Context {
+            filter: &self.filter,
+            focus: None,
+            for_races: false,
+            moved: Vec::new(),
+            state,
+            forcing: self.forcing,
+            class: ClassId(0),
+            name: name.to_string(),
+            superclass,
+        };
+        let mut changed = library::concerns(name) && library::rewrite(&mut cx, &mut class)?;
+        if self.filter.keeps_order(name) {
+            changed |= ordering::rewrite(&mut cx, &mut class)?;
+        }
+        if changed { class.write().map(Some) } else { Ok(None) }
     }
 
     fn rewrite(
@@ -173,10 +209,7 @@ impl Instrumenter {
                 .collect(),
             false => Vec::new(),
         };
-        let superclass = class
-            .super_name()?
-            .map(|name| decode_modified_utf8(name).into_owned())
-            .unwrap_or_default();
+        let superclass = super_name(&class)?;
         let known = self.focus.as_ref().filter(|_| treatment == Treatment::Application);
         let focus = match known.map(|focus| focus.class(name, bytes)) {
             Some(Known::Same(class)) => Some(class),
@@ -225,8 +258,15 @@ fn code_lengths(class: &ClassFile) -> Vec<usize> {
     class.methods.iter().map(code).collect()
 }
 
-/// Tells the registry what the class is.
-fn declare(cx: &mut Context<'_>, class: &ClassFile) -> Result<ClassId> {
+/// The internal name of the superclass; empty if there is none.
+fn super_name(class: &ClassFile) -> Result<String> {
+    let name = class.super_name()?;
+    Ok(name
+        .map(|name| decode_modified_utf8(name).into_owned())
+        .unwrap_or_default())
+}
+
+fn declared_fields(class: &ClassFile) -> Result<Vec<DeclaredField>> {
     let mut fields = Vec::with_capacity(class.fields.len());
     for field in &class.fields {
         fields.push(DeclaredField {
@@ -236,6 +276,12 @@ fn declare(cx: &mut Context<'_>, class: &ClassFile) -> Result<ClassId> {
             annotations: annotations(class, &field.attributes),
         });
     }
+    Ok(fields)
+}
+
+/// Tells the registry what the class is.
+fn declare(cx: &mut Context<'_>, class: &ClassFile) -> Result<ClassId> {
+    let fields = declared_fields(class)?;
     let file = match class.attribute("SourceFile") {
         Some(attribute) => match attribute.info.as_slice() {
             [high, low] => class.pool.text(u16::from_be_bytes([*high, *low]))?.into_owned(),

@@ -8,6 +8,7 @@ import static java.lang.RavelTables.*;
 import java.lang.RavelLayout.Kind;
 import java.lang.RavelLayout.Point;
 import java.lang.RavelLayout.Size;
+import java.lang.RavelLayout.Tag;
 import java.lang.RavelLayout.Word;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
@@ -179,7 +180,7 @@ public final class RavelArrays {
         int mine = U.getInt(t + TAG);
         long w;
         if ((int) (entry >>> 32) != hash) {
-            if ((FLAGS & KEEP_UNSHARED) == 0) {
+            if ((FLAGS & KEEP_UNSHARED) == 0 && mine != Tag.LATE) {
                 U.putLong(slot, (long) hash << 32 | mine);
                 w = mine;
             } else {
@@ -207,7 +208,7 @@ public final class RavelArrays {
     /** A new array: the thread that makes it has it alone. */
     public static void made(Object a) {
         long t = Thread.currentThread().ravel$t;
-        if (t == 0 || (FLAGS & KEEP_UNSHARED) != 0) return;
+        if (t == 0 || (FLAGS & KEEP_UNSHARED) != 0 || U.getInt(t + TAG) == Tag.LATE) return;
         int hash = System.identityHashCode(a);
         U.putLong(OWNERS + ((long) (hash & Size.OWNERS - 1) << 3), (long) hash << 32 | U.getInt(t + TAG));
     }

@@ -33,7 +33,6 @@ final class RavelLayout {
         static final long GATE = 144L;
         static final long REPEATS = 152L;
         static final long THREAD = 160L;
-        static final long ENDED = 188L;
         static final long CLAIMS = 196L;
         static final long EPOCH = 200L;
         static final long SHAKEN = 208L;
@@ -78,7 +77,7 @@ final class RavelLayout {
         static final long STACK = 2560L;
     }
 
-    /** Records: the offsets of the words after the head, and the size; the first id of an object that has no word. */
+    /** Records: the offsets of the words after the head, and the size; the first id of an object that has no word, and of one that only orders. */
     static final class RawRecord {
         private RawRecord() {}
 
@@ -86,6 +85,7 @@ final class RavelLayout {
         static final long B = 16L;
         static final long SIZE = 24L;
         static final long TABLE_OBJECT = 70368744177664L;
+        static final long ORDER_OBJECT = 71468255805440L;
     }
 
     /** Places in words of records: site and position in the head, the field in the word that names a modelled state. */
@@ -205,6 +205,13 @@ final class RavelLayout {
         static final int ID = 21;
     }
 
+    /** The tag of threads that own nothing. */
+    static final class Tag {
+        private Tag() {}
+
+        static final int LATE = 2097150;
+    }
+
     /** Bits of a site's byte. */
     static final class SiteFlag {
         private SiteFlag() {}
@@ -238,6 +245,7 @@ final class RavelLayout {
         static final int SAMPLES = 8;
         static final int SAMPLE = 9;
         static final int INITIALIZATIONS = 10;
+        static final int ENDS = 11;
     }
 
     /** Sizes of tables: entries, or their logarithm. */

@@ -38,7 +38,8 @@ public final class RavelModels {
         boolean inside = top == U.getLong(t + OPAQUE);
         // How many parts of a task are left is the pool's own affair: what completes it is known from elsewhere.
         boolean pending = self instanceof java.util.concurrent.CountedCompleter && argument instanceof java.lang.invoke.VarHandle;
-        if (pending || inside && effect != Effect.RUN || outside && (model & Model.ALWAYS) == 0) {
+        boolean framework = U.getInt(t + CALL) == RavelFrameworks.CALL_OF_FRAMEWORK;
+        if (pending || inside && effect != Effect.RUN || outside && (model & Model.ALWAYS) == 0 && !framework) {
             U.putInt(t + NEST, U.getInt(t + NEST) + 1);
             return;
         }
@@ -47,12 +48,16 @@ public final class RavelModels {
             U.putInt(t + NEST, U.getInt(t + NEST) + 1);
             return;
         }
+        // The JDK loads classes before it comes to the method that was called.
+        if (framework && effect != Effect.HIDE) U.putInt(t + CALL, 0);
+        if (framework && enterFramework(t, m, top, outside || index >= 0, self, argument, model)) return;
         if ((model >>> Model.FIELD & Model.FIELDS) != 0 && (model & Model.THROUGH_HANDLE) == 0 && RavelObjects.untracked(self)) {
             U.putInt(t + NEST, U.getInt(t + NEST) + 1);
             return;
         }
         // A method that only hides may run in another thread in the next run: it is no point of the program.
-        boolean point = !outside && !inside && effect != Effect.HIDE;
+        // Nor is one by which a framework orders threads: how often it does differs from run to run.
+        boolean point = !outside && !inside && effect != Effect.HIDE && (!framework || (model >>> Model.FIELD & Model.FIELDS) != 0);
         if (point) {
             if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
             RavelPoints.step(t);
@@ -83,7 +88,13 @@ public final class RavelModels {
             case Effect.AWAIT: RavelRecords.sync(t, Kind.WAIT, site, object); break;
             case Effect.SIGNAL: RavelRecords.sync(t, Kind.NOTIFY, site, object); break;
             case Effect.SIGNAL_ALL: RavelRecords.sync(t, Kind.NOTIFY_ALL, site, object); break;
-            case Effect.SEND: case Effect.EXCHANGE: RavelRecords.sync(t, Kind.SEND, site, object); break;
+            case Effect.SEND: case Effect.EXCHANGE:
+                // It may speak for a thread that has ended.
+                if (argument instanceof Thread && RavelThreads.hasEnded(((Thread) argument).ravel$n)) {
+                    RavelRecords.sync(t, Kind.JOIN, site, ((Thread) argument).ravel$n - 1);
+                }
+                RavelRecords.sync(t, Kind.SEND, site, object);
+                break;
             case Effect.BARRIER:
                 RavelRecords.sync(t, Kind.SEND, site, object);
                 // The last to come may run an action for all.
@@ -91,7 +102,7 @@ public final class RavelModels {
                 break;
             case Effect.RUN: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
             case Effect.MONITOR: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
-            case Effect.JOIN: extra = ((Thread) argument).ravel$t; break;
+            case Effect.JOIN: extra = ((Thread) argument).ravel$n; break;
             case Effect.SET: case Effect.STATE_UPDATE: extra = U.getAndAddLong(null, SEQUENCE, 1); break;
             case Effect.MAP_GET: case Effect.MAP_PUT: case Effect.MAP_PUT_IF_ABSENT: case Effect.MAP_REMOVE:
             case Effect.MAP_COMPUTE: case Effect.MAP_REPLACE_IF: case Effect.MAP_UPDATE:
@@ -108,11 +119,39 @@ public final class RavelModels {
         U.putLong(m + ModelFrame.OBJECT, object);
         U.putLong(m + ModelFrame.EXTRA, extra);
         U.putInt(m + ModelFrame.SITE, site);
-        U.putInt(m + ModelFrame.ALONE, alone ? 1 : 0);
+        // A collection that a framework uses may be used elsewhere where the program is not on the stack, see enterFramework.
+        boolean orders = framework && (model & Model.THROUGH_HANDLE) == 0 && RavelFrameworks.isOrder(effect, true);
+        if (orders && effect != Effect.MAP_GET && effect != Effect.STATE_READ) RavelRecords.sync(t, Kind.SEND, 0, object);
+        U.putInt(m + ModelFrame.ALONE, (alone ? 1 : 0) | (orders ? 2 : 0));
         U.putLong(t + MODEL, m + ModelFrame.SIZE);
         U.putInt(t + NEST, 0);
-        if (point && mayBlock(effect)) RavelForced.handOver(t);
+        if ((point || framework && !outside) && mayBlock(effect)) RavelForced.handOver(t);
         U.putLong(t + OPAQUE, effect == Effect.RUN ? 0 : effect == Effect.MONITOR ? U.getLong(t + OPAQUE) : top);
+    }
+
+    /**
+     * A framework calls a modelled method. Gives whether only the order of threads is recorded. {@code own} if a collection can only be
+     * the framework's own.
+     */
+    private static boolean enterFramework(long t, long m, long top, boolean own, Object self, Object argument, int model) {
+        int effect = model & Model.EFFECT;
+        boolean handle = (model & Model.THROUGH_HANDLE) != 0;
+        // Through a handle it may be a field of the program.
+        if (handle && argument != null && RavelHandles.throughHandle(self, argument, model) != model) return false;
+        if (!handle && !RavelFrameworks.isOrder(effect, own)) return false;
+        long object = self == null ? 0 : handle ? RavelFrameworks.channel(self) : RavelObjects.identity(self);
+        effect = RavelFrameworks.enter(t, effect, object);
+        U.putInt(m + ModelFrame.MODEL, effect);
+        U.putInt(m + ModelFrame.NEST, U.getInt(t + NEST));
+        U.putLong(m + ModelFrame.OPAQUE, U.getLong(t + OPAQUE));
+        U.putLong(m + ModelFrame.OBJECT, object);
+        U.putLong(m + ModelFrame.EXTRA, 0);
+        U.putInt(m + ModelFrame.SITE, 0);
+        U.putInt(m + ModelFrame.ALONE, 0);
+        U.putLong(t + MODEL, m + ModelFrame.SIZE);
+        U.putInt(t + NEST, 0);
+        U.putLong(t + OPAQUE, top);
+        return true;
     }
 
     /** A modelled method that takes a long: only the stamp of StampedLock. */
@@ -155,7 +194,7 @@ public final class RavelModels {
         if (m == 0) return;
         int site = U.getInt(m + ModelFrame.SITE);
         long object = U.getLong(m + ModelFrame.OBJECT);
-        switch (model & Model.EFFECT) {
+        switch (U.getInt(m + ModelFrame.MODEL) & Model.EFFECT) {
             case Effect.AWAIT: RavelPoints.step(t); RavelRecords.sync(t, Kind.RESUME_UNNOTIFIED, site, object); break;
             case Effect.MONITOR: RavelPoints.step(t); RavelRecords.sync(t, Kind.RELEASE, site, object); break;
             case Effect.RUN: ran(t, site); break;
@@ -238,11 +277,12 @@ public final class RavelModels {
         int site = U.getInt(m + ModelFrame.SITE);
         long object = U.getLong(m + ModelFrame.OBJECT);
         long extra = U.getLong(m + ModelFrame.EXTRA);
-        long state = U.getInt(m + ModelFrame.ALONE) != 0 ? 0 : (long) (model >>> Model.FIELD & Model.FIELDS) << Shift.STATE_FIELD | object;
+        if ((U.getInt(m + ModelFrame.ALONE) & 2) != 0) RavelRecords.sync(t, Kind.RECEIVE, 0, object);
+        long state = (U.getInt(m + ModelFrame.ALONE) & 1) != 0 ? 0 : (long) (model >>> Model.FIELD & Model.FIELDS) << Shift.STATE_FIELD | object;
         switch (model & Model.EFFECT) {
             case Effect.LOCK: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
             case Effect.JOIN:
-                if (extra != 0 && U.getIntVolatile(null, extra + ENDED) != 0) RavelRecords.sync(t, Kind.JOIN, site, U.getInt(extra + THREAD));
+                if (RavelThreads.hasEnded((int) extra)) RavelRecords.sync(t, Kind.JOIN, site, extra - 1);
                 break;
             case Effect.MONITOR: RavelPoints.step(t); RavelRecords.sync(t, Kind.RELEASE, site, object); break;
             case Effect.TRY_LOCK: if (yes) RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;

@@ -6,6 +6,7 @@ import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Kind;
 import java.lang.RavelLayout.RawRecord;
+import java.lang.RavelLayout.Tag;
 import java.lang.RavelLayout.Word;
 import java.lang.ref.WeakReference;
 import jdk.internal.vm.annotation.DontInline;
@@ -53,7 +54,8 @@ public final class RavelObjects {
         long id = U.getLong(t + NEXT_ID);
         if (id == U.getLong(t + LAST_ID)) id = Ravel.ids(t);
         U.putLong(t + NEXT_ID, id + 1);
-        return id << Word.ID | ((FLAGS & KEEP_UNSHARED) != 0 ? 1 : U.getInt(t + TAG));
+        int tag = U.getInt(t + TAG);
+        return id << Word.ID | ((FLAGS & KEEP_UNSHARED) != 0 || tag == Tag.LATE ? 1 : tag);
     }
 
     @ForceInline

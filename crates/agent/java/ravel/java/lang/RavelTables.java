@@ -23,6 +23,8 @@ final class RavelTables {
     static final long SAMPLES = Ravel.address(Address.SAMPLES);
     static final int SAMPLE = (int) Ravel.address(Address.SAMPLE);
     static final long INITIALIZATIONS = Ravel.address(Address.INITIALIZATIONS);
+    /** A byte for each thread, by its number: 1 once it has ended. */
+    static final long ENDS = Ravel.address(Address.ENDS);
     /** The offset of the word in the thread's block that moves whenever an access may say something new again: see RavelRepeats.sure. */
     static final long SAYS_NEW = (FLAGS & FOR_RACES) != 0 ? STRETCH : EPOCH;
     static final long SEED = U.objectFieldOffset(java.util.concurrent.atomic.AtomicLong.class, "value");

@@ -13,9 +13,10 @@ public final class RavelThreads {
     /** At the start of Thread.start and its kin. */
     public static void starting(Thread child) {
         long t = Thread.currentThread().ravel$t;
-        if (t == 0 || child.ravel$t != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
+        if (t == 0 || child.ravel$n != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
         // A pool starts its workers in the thread that finds it busy, another one in each run: that is no point of the program.
-        boolean worker = child instanceof java.util.concurrent.ForkJoinWorkerThread;
+        boolean worker = child instanceof java.util.concurrent.ForkJoinWorkerThread
+                || child.getClass().getName().startsWith("kotlinx.coroutines.scheduling.");
         if (!worker) {
             if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
             RavelPoints.step(t);
@@ -44,10 +45,14 @@ public final class RavelThreads {
     /** After {@code isAlive}: a thread that sees another one dead has seen all that it did. */
     public static void alive(int result, Thread child) {
         long t = Thread.currentThread().ravel$t;
-        if (result != 0 || t == 0 || child.ravel$t == 0 || RavelMethods.hidden(t)) return;
-        if (U.getIntVolatile(null, child.ravel$t + ENDED) == 0) return;
+        if (result != 0 || t == 0 || !hasEnded(child.ravel$n) || RavelMethods.hidden(t)) return;
         RavelPoints.step(t);
-        RavelRecords.sync(t, Kind.JOIN, U.getInt(t + CALL), U.getInt(child.ravel$t + THREAD));
+        RavelRecords.sync(t, Kind.JOIN, U.getInt(t + CALL), child.ravel$n - 1);
+    }
+
+    /** Whether a thread has ended, by its number and one; 0 is a thread that is not recorded. */
+    static boolean hasEnded(int number) {
+        return number > 0 && U.getByteVolatile(null, ENDS + number - 1) != 0;
     }
 
     /** At the start of a handler: an interrupted thread has seen everything that the interrupter did before. */

@@ -3,6 +3,7 @@ package java.lang;
 /** Only for the compiler: the real class gets these fields when it is loaded. */
 public class Thread implements Runnable {
     public long ravel$t;
+    public int ravel$n;
     public Object[] ravel$l;
     public int ravel$d;
 

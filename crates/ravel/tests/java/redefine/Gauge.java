@@ -1,0 +1,8 @@
+class Gauge {
+    int reads;
+
+    int version() {
+        reads++;
+        return 1;
+    }
+}
