@@ -50,6 +50,11 @@ impl Idle {
         }
     }
 
+    /// Whether the kernel still knows it.
+    pub fn is_alive(&self) -> bool {
+        std::path::Path::new(&format!("/proc/self/task/{}", self.task)).exists()
+    }
+
     /// What it does, and for how long it has not run.
     pub fn look(&mut self) -> (Sleep, Duration) {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/self/task/{}/{name}", self.task));

@@ -19,6 +19,8 @@ pub struct Goals {
     pub goals: Vec<Goal>,
     /// Decides which activations are chosen once the first ones failed.
     pub seed: u64,
+    /// Methods, by index, whose activations exclude each other during the whole run: a control in which the pattern cannot happen.
+    pub exclusive: Vec<usize>,
 }
 
 impl Message for Goals {
@@ -57,10 +59,32 @@ pub struct Goal {
     pub id: String,
     /// How the steps must lie.
     pub shape: GoalShape,
-    /// By role: the method whose activation all steps of the role belong to; none if the role has no unit.
-    pub roles: Vec<Option<usize>>,
-    /// The steps in the wanted order.
+    /// The threads that take the steps.
+    pub roles: Vec<GoalRole>,
+    /// The steps in the wanted order. Of a serial goal: those of each role, in the order of the roles; only the first of a role must happen.
     pub steps: Vec<GoalStep>,
+    /// A wait that changes no order: controls wait where and as long as the runs with the pattern did.
+    pub pause: Option<Pause>,
+}
+
+/// A thread that a goal needs, whichever it is.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GoalRole {
+    /// Index of the method whose activation all steps of the role belong to; none if they belong to any.
+    pub unit: Option<usize>,
+    /// Index of the method whose result is the role's: the value that it returns, or its exception.
+    pub result: Option<usize>,
+}
+
+/// A wait that changes no order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Pause {
+    /// The role whose thread waits.
+    pub role: usize,
+    /// Index of the instruction before which it waits.
+    pub site: usize,
+    /// How long.
+    pub millis: u64,
 }
 
 /// How the steps of a goal must lie.
@@ -71,6 +95,8 @@ pub enum GoalShape {
     Ordered,
     /// Every role is about to take its step and none has: acquisitions of a lock-order cycle.
     Blocked,
+    /// The roles one after the other: each begins when the unit of the one before has ended.
+    Serial,
 }
 
 /// One step of a goal.
@@ -108,6 +134,8 @@ pub enum Released {
     Reached,
     /// No thread that could take the next step ran any more.
     Idle,
+    /// A thread waited for a lock of the held one.
+    Lock,
     /// The longest time of a hold was over.
     Cap,
     /// The goal began anew or was given up.
@@ -124,6 +152,24 @@ pub enum LogLine {
         goal: String,
         /// Its steps as they happened.
         steps: Vec<Passed>,
+        /// The longest hold that it took, in milliseconds.
+        held_millis: u64,
+    },
+    /// The unit of a role has ended in a run in which its goal happened.
+    Result {
+        /// The goal.
+        goal: String,
+        /// Index of the role.
+        role: usize,
+        /// How it ended.
+        result: UnitResult,
+    },
+    /// Activations that excluded each other, and how often one was let in because the other could not go on.
+    Exclusive {
+        /// Activations.
+        entered: u64,
+        /// How often two were let in at the same time.
+        broken: u64,
     },
     /// An exception that no handler took ended a thread.
     Died {
@@ -152,14 +198,29 @@ impl Message for LogLine {
     const KIND: &'static str = "directed";
 }
 
+/// How an activation of a unit ended.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct UnitResult {
+    /// The thread's name.
+    pub thread: String,
+    /// Which activation of the thread: results of the same one can be compared from run to run.
+    pub activation: u64,
+    /// The value returned, or `threw` and the class of the exception.
+    pub value: String,
+}
+
 /// A step that happened.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Passed {
     /// Which step of the goal.
     pub step: usize,
+    /// The role that took it.
+    pub role: usize,
     /// The thread's name.
     pub thread: String,
-    /// The value read, if the hook could see it.
+    /// The value before a write, if the hook could see it.
+    pub before: Option<i64>,
+    /// The value read or written, if the hook could see it.
     pub value: Option<i64>,
 }
 
@@ -170,6 +231,10 @@ pub struct Account {
     pub goal: String,
     /// How often threads came to each step.
     pub visits: Vec<u64>,
+    /// How often a thread came to each step that could take it: the role, the unit and the object fitted.
+    pub candidates: Vec<u64>,
+    /// By step: whether its instruction has a hook.
+    pub instrumented: Vec<bool>,
     /// Threads that came to any step.
     pub threads: usize,
     /// Threads that were held.

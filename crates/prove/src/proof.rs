@@ -211,7 +211,7 @@ fn direct_rest(
     deadline: Instant,
     tally: &mut Tally,
 ) -> Result<()> {
-    let directed = directed::direct(places, program, findings, deadline)?;
+    let directed = directed::direct(places, program, findings, (&WallClock, deadline))?;
     tally.runs += directed.runs;
     for finding in findings
         .iter_mut()

@@ -2,11 +2,13 @@
 //!
 //! Threads report when they arrive before an instruction, when they have completed it, and when they enter and leave the methods
 //! of units. The director answers whether an arriving thread is held, and knows when all steps of a goal happened in the
-//! wanted order, on the same objects, within one activation of each unit.
+//! wanted order, on the same objects, within one activation of each unit. `state.rs` has what is known of one goal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_protocol::goal::{Account, Goal, GoalShape, Goals, Hold, Passed, Released};
+use ravel_protocol::goal::{Account, GoalShape, Goals, Hold, Passed, Released, UnitResult};
+
+use super::state::{GoalState, Parked, Pending, Waited};
 
 /// A thread, by the number that the JVM gives it.
 pub type ThreadNumber = i64;
@@ -36,51 +38,89 @@ pub struct Held {
     pub ticket: u64,
 }
 
+/// What a thread that arrives before an instruction does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// It goes on.
+    Pass,
+    /// It waits until it is released.
+    Hold(Held),
+    /// It waits for so many milliseconds, whatever the others do.
+    Pause {
+        /// Index of the goal.
+        goal: usize,
+        /// How long.
+        millis: u64,
+    },
+}
+
+/// An arrival before an instruction: several goals may care for it, and each is asked in turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Who.
+    pub thread: ThreadNumber,
+    /// Index of the instruction.
+    pub site: usize,
+    /// How many of the site's uses were asked.
+    asked: usize,
+    /// Whether the thread was held here for another goal: it is not held twice.
+    was_held: bool,
+}
+
+impl Arrival {
+    /// Before anything was asked.
+    pub fn new(thread: ThreadNumber, site: usize) -> Arrival {
+        Arrival {
+            thread,
+            site,
+            asked: 0,
+            was_held: false,
+        }
+    }
+}
+
+/// What is worth a line in the log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// All steps of a goal happened.
+    Fact {
+        /// Index of the goal.
+        goal: usize,
+        /// The steps as they happened.
+        steps: Vec<Passed>,
+        /// The longest hold that it took.
+        held_millis: u64,
+    },
+    /// The unit of a role ended after its goal happened.
+    Result {
+        /// Index of the goal.
+        goal: usize,
+        /// Index of the role.
+        role: usize,
+        /// How it ended.
+        result: UnitResult,
+    },
+}
+
 /// Failed holds in a row after which only some activations are held.
 const PATIENT_HOLDS: u64 = 8;
 /// Failed holds in a row after which the goal is given up in this run.
-const MOST_FAILED_HOLDS: u64 = 60;
+pub(super) const MOST_FAILED_HOLDS: u64 = 60;
+/// Holds in a row that ended because another thread needed a lock of the held one: the hold point is no good.
+pub(super) const MOST_LOCK_RELEASES: u64 = 5;
 /// Holds that are allowed while only one thread has come to the goal's sites.
 const LONELY_HOLDS: u64 = 2;
+/// Visits of others to the first step after which a thread loses its role that took the first step and did not go on.
+const STALE_VISITS: u64 = 8;
+/// Threads that must stay free while goals hold others.
+const FREE_THREADS: usize = 2;
 
 /// What a site means for a goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
     Step { goal: usize, step: usize },
     Hold { goal: usize, step: usize },
-}
-
-struct Parked {
-    thread: ThreadNumber,
-    ticket: u64,
-    /// The step that it waits for.
-    step: usize,
-}
-
-struct Pending<K> {
-    step: usize,
-    object: K,
-}
-
-struct GoalState<K> {
-    goal: Goal,
-    armed: bool,
-    /// Steps that have happened.
-    done: usize,
-    /// By role: the thread that has it.
-    bound: Vec<Option<ThreadNumber>>,
-    /// By number: the object that the steps concern.
-    objects: Vec<Option<K>>,
-    parked: Vec<Option<Parked>>,
-    /// By thread: the step that it is about to complete.
-    pending: BTreeMap<ThreadNumber, Pending<K>>,
-    /// By role: how deep each thread is in activations of the role's unit.
-    inside: Vec<BTreeMap<ThreadNumber, u32>>,
-    passed: Vec<Passed>,
-    visitors: BTreeSet<ThreadNumber>,
-    failed_in_a_row: u64,
-    ended: BTreeMap<Released, u64>,
-    account: Account,
+    Pause { goal: usize },
 }
 
 /// The state of all goals of a run.
@@ -88,23 +128,20 @@ pub struct Director<K> {
     goals: Vec<GoalState<K>>,
     /// By site.
     uses: Vec<Vec<Use>>,
-    /// By method: the goals and roles whose unit it is.
+    /// By method: the goals and roles whose unit it is, or whose result is its result.
     units: Vec<Vec<(usize, usize)>>,
+    /// By method: how deep each thread is in activations of it.
+    depths: Vec<BTreeMap<ThreadNumber, u32>>,
+    /// By method: how often each thread has entered it from outside.
+    entries: Vec<BTreeMap<ThreadNumber, u64>>,
     tickets: u64,
     random: u64,
     /// Facts wanted of each goal before it is disarmed.
     wanted: u64,
     /// Objects that are no longer needed; the caller gives them back to the JVM.
     pub trash: Vec<K>,
-}
-
-/// A goal all of whose steps happened.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fact {
-    /// Index of the goal.
-    pub goal: usize,
-    /// The steps as they happened.
-    pub steps: Vec<Passed>,
+    /// What has happened since the caller last took it.
+    pub notes: Vec<Note>,
 }
 
 impl<K> Director<K> {
@@ -112,34 +149,44 @@ impl<K> Director<K> {
     pub fn new(plan: &Goals, wanted: u64) -> Director<K> {
         let mut uses = vec![Vec::new(); plan.sites.len()];
         let mut units = vec![Vec::new(); plan.methods.len()];
+        let mut add = |site: usize, one: Use| {
+            if let Some(list) = uses.get_mut(site) {
+                list.push(one);
+            }
+        };
         for (number, goal) in plan.goals.iter().enumerate() {
+            if let Some(pause) = &goal.pause {
+                add(pause.site, Use::Pause { goal: number });
+            }
             // A thread that may be held is asked for that first: with both roles in the same code the first comer waits.
             let mut steps: Vec<usize> = (0..goal.steps.len()).collect();
             steps.sort_by_key(|&step| goal.steps[step].hold == Hold::Never);
             for step in steps {
-                if let Some(list) = uses.get_mut(goal.steps[step].site) {
-                    list.push(Use::Step { goal: number, step });
+                if let Hold::At(site) = goal.steps[step].hold {
+                    add(site, Use::Hold { goal: number, step });
                 }
-                if let Hold::At(site) = goal.steps[step].hold
-                    && let Some(list) = uses.get_mut(site)
-                {
-                    list.push(Use::Hold { goal: number, step });
-                }
+                add(goal.steps[step].site, Use::Step { goal: number, step });
             }
-            for (role, method) in goal.roles.iter().enumerate() {
-                if let Some(list) = method.and_then(|method| units.get_mut(method)) {
-                    list.push((number, role));
+            for (role, of) in goal.roles.iter().enumerate() {
+                let methods: BTreeSet<usize> = of.unit.into_iter().chain(of.result).collect();
+                for method in methods {
+                    if let Some(list) = units.get_mut(method) {
+                        list.push((number, role));
+                    }
                 }
             }
         }
         Director {
             goals: plan.goals.iter().cloned().map(GoalState::new).collect(),
             uses,
+            depths: vec![BTreeMap::new(); units.len()],
+            entries: vec![BTreeMap::new(); units.len()],
             units,
             tickets: 0,
             random: plan.seed | 1,
             wanted,
             trash: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -147,109 +194,123 @@ impl<K> Director<K> {
     pub fn is_armed(&self, site: usize) -> bool {
         self.uses.get(site).is_some_and(|uses| {
             uses.iter().any(|one| match *one {
-                Use::Step { goal, .. } | Use::Hold { goal, .. } => self.goals[goal].armed,
+                Use::Step { goal, .. } | Use::Hold { goal, .. } | Use::Pause { goal } => self.goals[goal].armed,
             })
         })
     }
 
-    /// A thread is about to execute the instruction of a site. The answer is the hold in which it must wait, if it must.
-    pub fn arrive<X: Objects<Kept = K>>(
-        &mut self,
-        objects: &X,
-        thread: ThreadNumber,
-        site: usize,
-        object: &X::Local,
-    ) -> Option<Held> {
-        for place in 0..self.uses.get(site).map_or(0, Vec::len) {
-            let one = self.uses[site][place];
-            let held = match one {
-                Use::Step { goal, step } => self.arrive_at_step(objects, thread, goal, step, object),
-                Use::Hold { goal, step } => self.arrive_at_hold(thread, goal, step),
+    /// Whether any goal still cares for a method.
+    pub fn is_unit_armed(&self, method: usize) -> bool {
+        self.units.get(method).is_some_and(|uses| {
+            uses.iter()
+                .any(|&(goal, _)| self.goals[goal].armed || !self.goals[goal].aftermath.is_empty())
+        })
+    }
+
+    /// A thread is about to execute an instruction. A caller that was told to wait asks again afterwards, for the other goals.
+    pub fn arrive<X: Objects<Kept = K>>(&mut self, objects: &X, arrival: &mut Arrival, object: &X::Local) -> Answer {
+        while let Some(&one) = self.uses.get(arrival.site).and_then(|uses| uses.get(arrival.asked)) {
+            arrival.asked += 1;
+            let answer = match one {
+                Use::Step { goal, step } => self.arrive_at_step(objects, arrival, goal, step, object),
+                Use::Hold { goal, step } => self.arrive_at_hold(arrival, goal, step),
+                Use::Pause { goal } => match self.goals[goal].pause(arrival.thread) {
+                    Some(millis) => Answer::Pause { goal, millis },
+                    None => Answer::Pass,
+                },
             };
-            if held.is_some() {
-                return held;
+            if answer != Answer::Pass {
+                arrival.was_held |= matches!(answer, Answer::Hold(_));
+                return answer;
             }
         }
-        None
+        Answer::Pass
     }
 
     fn arrive_at_step<X: Objects<Kept = K>>(
         &mut self,
         objects: &X,
-        thread: ThreadNumber,
+        arrival: &Arrival,
         number: usize,
         step: usize,
         object: &X::Local,
-    ) -> Option<Held> {
-        let may_hold = self.may_hold(number);
+    ) -> Answer {
+        let thread = arrival.thread;
         let state = &mut self.goals[number];
         if !state.armed {
-            return None;
+            return Answer::Pass;
         }
         state.account.visits[step] += 1;
-        state.visitors.insert(thread);
+        state.visitors[step].insert(thread);
         let wanted = state.goal.steps[step].clone();
-        if step == 0
-            && state.done > 0
-            && state.parked.iter().all(Option::is_none)
-            && state.bound[wanted.role] == Some(thread)
-        {
-            // The same thread begins again: a new activation of code without a unit of its own.
-            state.reset(&mut self.trash);
+        if step == 0 {
+            state.begin_anew(thread, STALE_VISITS, &mut self.trash);
         }
+        let inside = state.goal.roles[wanted.role]
+            .unit
+            .is_none_or(|method| self.depths[method].contains_key(&thread));
         let mine = state.bound[wanted.role] == Some(thread);
-        let free = state.bound[wanted.role].is_none() && !state.bound.contains(&Some(thread));
-        if !(mine || free && state.is_inside(wanted.role, thread)) {
-            return None;
+        if !(mine || state.is_free_for(wanted.role, thread) && inside) {
+            return Answer::Pass;
         }
         if let Some(kept) = &state.objects[wanted.object]
             && !objects.same(object, kept)
         {
-            return None;
+            return Answer::Pass;
         }
-        let early = step > state.done || state.goal.shape == GoalShape::Blocked;
-        if early && wanted.hold == Hold::Here && state.is_turn_of_role(step) {
-            if !may_hold {
-                return None;
+        state.account.candidates[step] += 1;
+        if wanted.hold == Hold::Here && state.is_early(step) && state.is_turn_of_role(step) {
+            if arrival.was_held || !self.may_hold(number) {
+                return Answer::Pass;
             }
+            let state = &mut self.goals[number];
             if state.objects[wanted.object].is_none() {
                 state.objects[wanted.object] = Some(objects.keep(object));
             }
-            state.bound[wanted.role] = Some(thread);
-            return Some(self.park(number, step, thread));
+            return Answer::Hold(self.park(number, step, thread));
         }
-        if step == state.done && state.goal.shape == GoalShape::Ordered {
-            let partner_waits = wanted.while_held.is_none_or(|role| {
-                state.parked[role]
-                    .as_ref()
-                    .is_some_and(|parked| parked.thread != thread)
-            });
-            if partner_waits {
-                let object = objects.keep(object);
-                self.trash.extend(
-                    state
-                        .pending
-                        .insert(thread, Pending { step, object })
-                        .map(|old| old.object),
-                );
-            }
+        let partner_waits = wanted.while_held.is_none_or(|role| {
+            state.parked[role]
+                .as_ref()
+                .is_some_and(|parked| parked.thread != thread)
+        });
+        if state.is_next(step) && partner_waits {
+            let pending = Pending::new(step, objects.keep(object));
+            self.trash
+                .extend(state.pending.insert(thread, pending).map(|old| old.object));
         }
-        None
+        Answer::Pass
     }
 
     /// At a hold point on the way to a step.
-    fn arrive_at_hold(&mut self, thread: ThreadNumber, number: usize, step: usize) -> Option<Held> {
-        let may_hold = self.may_hold(number);
-        let state = &self.goals[number];
+    fn arrive_at_hold(&mut self, arrival: &Arrival, number: usize, step: usize) -> Answer {
+        let thread = arrival.thread;
+        let state = &mut self.goals[number];
         let role = state.goal.steps[step].role;
-        let begun = state.bound[role] == Some(thread) && step > state.done && state.is_turn_of_role(step);
-        (state.armed && begun && may_hold).then(|| self.park(number, step, thread))
+        let is_first = !state.goal.steps[..step].iter().any(|earlier| earlier.role == role);
+        let inside = state.goal.roles[role]
+            .unit
+            .is_none_or(|method| self.depths[method].contains_key(&thread));
+        let mine = state.bound[role] == Some(thread);
+        let fits = mine || is_first && inside && state.is_free_for(role, thread);
+        if !state.armed || !fits || !state.is_early(step) || !state.is_turn_of_role(step) {
+            return Answer::Pass;
+        }
+        if is_first {
+            // A thread that waits for its turn outside its locks has come to its first step as far as others are concerned.
+            state.visitors[step].insert(thread);
+        }
+        if arrival.was_held || !self.may_hold(number) {
+            return Answer::Pass;
+        }
+        Answer::Hold(self.park(number, step, thread))
     }
 
     fn park(&mut self, number: usize, step: usize, thread: ThreadNumber) -> Held {
         self.tickets += 1;
         let state = &mut self.goals[number];
         let role = state.goal.steps[step].role;
+        state.bind(role, thread, &self.depths);
         state.account.holds += 1;
         state.parked[role] = Some(Parked {
             thread,
@@ -263,11 +324,27 @@ impl<K> Director<K> {
         }
     }
 
-    /// Whether a goal's thread may be held: the first candidate always, later ones by chance.
+    /// Whether a goal's thread may be held: the first candidate always, later ones by chance, and never so many threads that
+    /// none is left to come.
     fn may_hold(&mut self, number: usize) -> bool {
         let state = &self.goals[number];
-        if state.visitors.len() < 2 && state.account.holds >= LONELY_HOLDS {
+        if state.threads() < 2 && state.account.holds >= LONELY_HOLDS {
             return false;
+        }
+        let held = self
+            .goals
+            .iter()
+            .flat_map(|state| state.parked.iter().flatten())
+            .count();
+        if held > 0 && state.parked.iter().all(Option::is_none) {
+            let all: BTreeSet<ThreadNumber> = self
+                .goals
+                .iter()
+                .flat_map(|state| state.visitors.iter().flatten().copied())
+                .collect();
+            if held >= all.len().saturating_sub(FREE_THREADS).max(1) {
+                return false;
+            }
         }
         if state.failed_in_a_row < PATIENT_HOLDS {
             return true;
@@ -278,72 +355,111 @@ impl<K> Director<K> {
         self.random.is_multiple_of(4)
     }
 
-    /// A thread has completed the instruction of a site.
-    pub fn complete(
-        &mut self,
-        thread: ThreadNumber,
-        name: impl Fn() -> String,
-        site: usize,
-        value: Option<i64>,
-    ) -> Vec<Fact> {
-        let mut facts = Vec::new();
+    /// A thread is about to write `new` where `old` is.
+    pub fn writes(&mut self, thread: ThreadNumber, site: usize, old: i64, new: i64) {
+        for one in self.uses.get(site).into_iter().flatten() {
+            if let Use::Step { goal, step } = *one
+                && let Some(pending) = self.goals[goal].pending.get_mut(&thread)
+                && pending.step == step
+            {
+                pending.written = Some((old, new));
+            }
+        }
+    }
+
+    /// A thread has completed the instruction of a site, and read this value if it is known.
+    pub fn complete(&mut self, thread: ThreadNumber, name: impl Fn() -> String, site: usize, value: Option<i64>) {
         for place in 0..self.uses.get(site).map_or(0, Vec::len) {
             let Use::Step { goal: number, step } = self.uses[site][place] else {
                 continue;
             };
             let state = &mut self.goals[number];
-            let Some(pending) = state.pending.get(&thread).filter(|pending| pending.step == step) else {
+            if state.pending.get(&thread).is_none_or(|pending| pending.step != step) {
+                continue;
+            }
+            let Some(pending) = state.pending.remove(&thread) else {
                 continue;
             };
-            let wanted = &state.goal.steps[pending.step];
+            let wanted = &state.goal.steps[step];
             let partner_waits = wanted
                 .while_held
                 .is_none_or(|role| state.parked[role].as_ref().is_some_and(|parked| parked.step > step));
             let (role, object) = (wanted.role, wanted.object);
-            let Some(pending) = state.pending.remove(&thread) else {
-                continue;
-            };
             let role_is_ours = state.bound[role].is_none_or(|bound| bound == thread);
-            if !state.armed || step != state.done || !partner_waits || !role_is_ours {
+            if !state.armed || !state.is_next(step) || !partner_waits || !role_is_ours {
                 self.trash.push(pending.object);
                 continue;
             }
-            state.bound[role] = Some(thread);
+            state.bind(role, thread, &self.depths);
+            let (before, written) = (pending.written.map(|(old, _)| old), pending.written.map(|(_, new)| new));
             match &state.objects[object] {
                 None => state.objects[object] = Some(pending.object),
                 Some(_) => self.trash.push(pending.object),
             }
             state.passed.push(Passed {
                 step,
+                role,
                 thread: name(),
-                value,
+                before,
+                value: value.or(written),
             });
-            state.done += 1;
-            if state.done == state.goal.steps.len() {
-                let steps = std::mem::take(&mut state.passed);
-                facts.push(Fact { goal: number, steps });
+            let ends_role = match state.goal.shape {
+                GoalShape::Serial => state.goal.roles[role].result.is_none() && state.is_last_of_role(step),
+                _ => true,
+            };
+            if ends_role {
+                state.done += 1;
+            }
+            if state.is_complete() {
                 self.happened(number);
             }
         }
-        facts
     }
 
-    /// All roles of a lock-order cycle stand before their acquisitions.
+    /// All roles of a lock-order cycle stand before their acquisitions: they are let go, and the caller sees whether they block each
+    /// other.
     pub fn closes(&mut self, number: usize) -> bool {
-        let state = &self.goals[number];
+        let state = &mut self.goals[number];
         let all = state.goal.shape == GoalShape::Blocked && state.parked.iter().all(Option::is_some);
         if all {
-            self.happened(number);
+            state.armed = false;
+            state.reset(&mut self.trash);
         }
         all
     }
 
-    fn happened(&mut self, number: usize) {
-        let wanted = self.wanted;
+    /// The threads of a cycle did not block each other: they held other locks. Others may.
+    pub fn did_not_close(&mut self, number: usize) {
         let state = &mut self.goals[number];
+        state.failed_in_a_row += 1;
+        state.armed = state.failed_in_a_row < PATIENT_HOLDS;
+    }
+
+    fn happened(&mut self, number: usize) {
+        let state = &mut self.goals[number];
+        self.notes.push(Note::Fact {
+            goal: number,
+            steps: std::mem::take(&mut state.passed),
+            held_millis: state.longest_hold,
+        });
+        for role in 0..state.goal.roles.len() {
+            match (state.results[role].take(), state.bound[role]) {
+                (Some(result), _) => self.notes.push(Note::Result {
+                    goal: number,
+                    role,
+                    result,
+                }),
+                (None, Some(thread)) if state.goal.roles[role].result.is_some() => state.aftermath.push(Waited {
+                    role,
+                    thread,
+                    depth: state.depth[role],
+                }),
+                _ => {}
+            }
+        }
         state.account.facts += 1;
         state.failed_in_a_row = 0;
-        if state.account.facts >= wanted {
+        if state.account.facts >= self.wanted {
             state.armed = false;
         }
         state.reset(&mut self.trash);
@@ -351,29 +467,69 @@ impl<K> Director<K> {
 
     /// A thread enters a method that is a unit.
     pub fn enter(&mut self, thread: ThreadNumber, method: usize) {
-        for place in 0..self.units.get(method).map_or(0, Vec::len) {
-            let (number, role) = self.units[method][place];
+        let Some(depths) = self.depths.get_mut(method) else {
+            return;
+        };
+        let depth = depths.entry(thread).or_insert(0);
+        *depth += 1;
+        if *depth > 1 {
+            return;
+        }
+        *self.entries[method].entry(thread).or_insert(0) += 1;
+        for &(number, role) in &self.units[method] {
             let state = &mut self.goals[number];
-            if state.bound[role] == Some(thread) && state.parked[role].is_none() {
+            let is_unit = state.goal.roles[role].unit == Some(method);
+            if is_unit && state.bound[role] == Some(thread) && state.has_begun(role) {
                 state.reset(&mut self.trash);
             }
-            *state.inside[role].entry(thread).or_insert(0) += 1;
         }
     }
 
     /// A thread leaves it, normally or by an exception.
-    pub fn leave(&mut self, thread: ThreadNumber, method: usize) {
-        for place in 0..self.units.get(method).map_or(0, Vec::len) {
+    pub fn leave(&mut self, thread: ThreadNumber, name: impl Fn() -> String, method: usize, value: &str) {
+        let Some(depths) = self.depths.get_mut(method) else {
+            return;
+        };
+        // Entered before the class had its hooks.
+        let Some(depth) = depths.get_mut(&thread) else { return };
+        *depth -= 1;
+        let depth = *depth;
+        if depth == 0 {
+            depths.remove(&thread);
+        }
+        let activation = self.entries[method].get(&thread).copied().unwrap_or(0);
+        let result = || UnitResult {
+            thread: name(),
+            activation,
+            value: value.to_string(),
+        };
+        for place in 0..self.units[method].len() {
             let (number, role) = self.units[method][place];
             let state = &mut self.goals[number];
-            if let Some(depth) = state.inside[role].get_mut(&thread) {
-                *depth -= 1;
-                if *depth == 0 {
-                    state.inside[role].remove(&thread);
+            if state.goal.roles[role].result == Some(method) {
+                let ended = |one: &Waited| one.role == role && one.thread == thread && one.depth > depth;
+                if let Some(place) = state.aftermath.iter().position(ended) {
+                    state.aftermath.remove(place);
+                    self.notes.push(Note::Result {
+                        goal: number,
+                        role,
+                        result: result(),
+                    });
+                }
+                if state.bound[role] == Some(thread) && state.depth[role] > depth && state.has_begun(role) {
+                    state.results[role] = Some(result());
+                    if state.goal.shape == GoalShape::Serial && state.done == role {
+                        state.done += 1;
+                        if state.is_complete() {
+                            self.happened(number);
+                            continue;
+                        }
+                    }
                 }
             }
-            let unfinished = state.goal.steps[state.done..].iter().any(|step| step.role == role);
-            if state.bound[role] == Some(thread) && unfinished {
+            let state = &mut self.goals[number];
+            let is_unit = state.goal.roles[role].unit == Some(method) && depth == 0;
+            if is_unit && state.bound[role] == Some(thread) && state.is_unfinished(role) {
                 state.reset(&mut self.trash);
             }
         }
@@ -384,7 +540,11 @@ impl<K> Director<K> {
         let state = &self.goals[held.goal];
         match &state.parked[held.role] {
             Some(parked) if parked.ticket == held.ticket => {
-                (state.goal.shape == GoalShape::Ordered && state.done >= parked.step).then_some(Released::Reached)
+                // Its next step counts only while another role is held: that thread must have come to its hold point.
+                let waits_for = state.goal.steps[parked.step].while_held;
+                let partner_waits = waits_for.is_none_or(|role| role == held.role || state.parked[role].is_some());
+                let reached = state.goal.shape != GoalShape::Blocked && !state.is_early(parked.step) && partner_waits;
+                reached.then_some(Released::Reached)
             }
             _ => Some(Released::Reset),
         }
@@ -402,10 +562,18 @@ impl<K> Director<K> {
             state.parked[held.role] = None;
         }
         match why {
-            Released::Reached => state.failed_in_a_row = 0,
-            Released::Idle | Released::Cap => {
+            Released::Reached => {
+                state.failed_in_a_row = 0;
+                state.locks_in_a_row = 0;
+                state.longest_hold = state.longest_hold.max(millis);
+            }
+            Released::Idle | Released::Cap | Released::Lock => {
                 state.failed_in_a_row += 1;
-                if state.failed_in_a_row >= MOST_FAILED_HOLDS {
+                state.locks_in_a_row = match why {
+                    Released::Lock => state.locks_in_a_row + 1,
+                    _ => 0,
+                };
+                if state.failed_in_a_row >= MOST_FAILED_HOLDS || state.locks_in_a_row >= MOST_LOCK_RELEASES {
                     state.armed = false;
                 }
                 if current {
@@ -419,27 +587,41 @@ impl<K> Director<K> {
     /// A thread that waited right before its step goes on to take it.
     pub fn resume<X: Objects<Kept = K>>(&mut self, objects: &X, held: Held, thread: ThreadNumber, object: &X::Local) {
         let state = &mut self.goals[held.goal];
-        let step = state.done;
-        let next = state.goal.steps.get(step);
-        if next.is_some_and(|next| next.role == held.role && next.hold == Hold::Here) {
-            let object = objects.keep(object);
-            self.trash.extend(
-                state
-                    .pending
-                    .insert(thread, Pending { step, object })
-                    .map(|old| old.object),
-            );
+        let next = (0..state.goal.steps.len()).find(|&step| state.is_next(step));
+        let Some(step) = next else { return };
+        let wanted = &state.goal.steps[step];
+        if wanted.role == held.role && wanted.hold == Hold::Here {
+            let pending = Pending::new(step, objects.keep(object));
+            self.trash
+                .extend(state.pending.insert(thread, pending).map(|old| old.object));
         }
     }
 
-    /// The threads that have come to a goal's sites, the held ones left out.
-    pub fn visitors(&self, goal: usize) -> Vec<ThreadNumber> {
+    /// A pause is over.
+    pub fn paused(&mut self, goal: usize) {
+        self.goals[goal].pausing = false;
+    }
+
+    /// Whether a thread of the goal pauses: the others are not idle for lack of work then.
+    pub fn is_pausing(&self, goal: usize) -> bool {
+        self.goals[goal].pausing
+    }
+
+    /// The threads that may take the next step of a goal because they have come there before, the held ones left out. None are known
+    /// at first: then any thread may.
+    pub fn awaited(&self, goal: usize) -> Vec<ThreadNumber> {
         let held: BTreeSet<ThreadNumber> = self
             .goals
             .iter()
             .flat_map(|state| state.parked.iter().flatten().map(|parked| parked.thread))
             .collect();
-        self.goals[goal].visitors.difference(&held).copied().collect()
+        let state = &self.goals[goal];
+        let next = (0..state.goal.steps.len()).filter(|&step| match state.goal.shape {
+            GoalShape::Blocked => state.parked[state.goal.steps[step].role].is_none(),
+            _ => state.is_next(step),
+        });
+        let visitors: BTreeSet<ThreadNumber> = next.flat_map(|step| state.visitors[step].iter().copied()).collect();
+        visitors.difference(&held).copied().collect()
     }
 
     /// Milliseconds of holding so far: of a goal, and of all.
@@ -458,7 +640,7 @@ impl<K> Director<K> {
         self.goals
             .iter()
             .map(|state| Account {
-                threads: state.visitors.len(),
+                threads: state.threads(),
                 ended: state.ended.iter().map(|(why, count)| (*why, *count)).collect(),
                 ..state.account.clone()
             })
@@ -466,259 +648,6 @@ impl<K> Director<K> {
     }
 }
 
-impl<K> GoalState<K> {
-    fn new(goal: Goal) -> GoalState<K> {
-        let objects = goal.steps.iter().map(|step| step.object + 1).max().unwrap_or(0);
-        GoalState {
-            armed: true,
-            done: 0,
-            bound: vec![None; goal.roles.len()],
-            objects: std::iter::repeat_with(|| None).take(objects).collect(),
-            parked: std::iter::repeat_with(|| None).take(goal.roles.len()).collect(),
-            pending: BTreeMap::new(),
-            inside: vec![BTreeMap::new(); goal.roles.len()],
-            passed: Vec::new(),
-            visitors: BTreeSet::new(),
-            failed_in_a_row: 0,
-            ended: BTreeMap::new(),
-            account: Account {
-                goal: goal.id.clone(),
-                visits: vec![0; goal.steps.len()],
-                ..Account::default()
-            },
-            goal,
-        }
-    }
-
-    /// Whether all earlier steps of the step's role have happened: the thread of the role is on its way to this one.
-    fn is_turn_of_role(&self, step: usize) -> bool {
-        let role = self.goal.steps[step].role;
-        self.goal.shape == GoalShape::Blocked
-            || !self.goal.steps[self.done..step.max(self.done)]
-                .iter()
-                .any(|earlier| earlier.role == role)
-    }
-
-    fn is_inside(&self, role: usize, thread: ThreadNumber) -> bool {
-        self.goal.roles[role].is_none() || self.inside[role].contains_key(&thread)
-    }
-
-    fn reset(&mut self, trash: &mut Vec<K>) {
-        self.done = 0;
-        self.bound.fill(None);
-        self.passed.clear();
-        for object in &mut self.objects {
-            trash.extend(object.take());
-        }
-        for (_, pending) in std::mem::take(&mut self.pending) {
-            trash.push(pending.object);
-        }
-        for parked in &mut self.parked {
-            *parked = None;
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ravel_protocol::goal::{CodeMethod, CodeSite, GoalStep};
-
-    /// Objects that are numbers.
-    struct Numbers;
-
-    impl Objects for Numbers {
-        type Local = u32;
-        type Kept = u32;
-
-        fn same(&self, local: &u32, kept: &u32) -> bool {
-            local == kept
-        }
-
-        fn keep(&self, local: &u32) -> u32 {
-            *local
-        }
-    }
-
-    fn plan(sites: usize, goals: Vec<Goal>) -> Goals {
-        let method = CodeMethod {
-            class: "A".into(),
-            name: "m".into(),
-            descriptor: "()V".into(),
-        };
-        let site = |bci| CodeSite {
-            method: method.clone(),
-            bci,
-            member: String::new(),
-            line: 0,
-        };
-        Goals {
-            sites: (0..sites as u32).map(site).collect(),
-            methods: vec![method.clone(), method.clone()],
-            goals,
-            seed: 1,
-        }
-    }
-
-    fn step(role: usize, site: usize, hold: Hold, while_held: Option<usize>) -> GoalStep {
-        GoalStep {
-            role,
-            site,
-            object: 0,
-            hold,
-            while_held,
-        }
-    }
-
-    /// Role 1 stands before site 1 while role 0 completes site 0.
-    fn race(sites: [usize; 2]) -> Goal {
-        Goal {
-            id: "race".into(),
-            shape: GoalShape::Ordered,
-            roles: vec![None, None],
-            steps: vec![
-                step(0, sites[0], Hold::Never, Some(1)),
-                step(1, sites[1], Hold::Here, None),
-            ],
-        }
-    }
-
-    /// Role 0 completes site 0, is held before site 2, and completes site 3 after role 1 has completed site 1.
-    fn atomicity() -> Goal {
-        Goal {
-            id: "atomicity".into(),
-            shape: GoalShape::Ordered,
-            roles: vec![Some(0), None],
-            steps: vec![
-                step(0, 0, Hold::Never, None),
-                step(1, 1, Hold::Never, Some(0)),
-                step(0, 3, Hold::At(2), None),
-            ],
-        }
-    }
-
-    #[test]
-    fn a_race_needs_the_partner_while_the_first_thread_is_held() {
-        let mut director = Director::new(&plan(2, vec![race([0, 1])]), 1);
-        assert_eq!(director.arrive(&Numbers, 1, 0, &7), None, "nobody is held yet");
-        assert!(director.complete(1, || "t1".into(), 0, None).is_empty());
-        let held = director.arrive(&Numbers, 2, 1, &7).expect("it comes too early");
-        assert_eq!(director.is_released(held), None);
-        assert_eq!(director.arrive(&Numbers, 1, 0, &8), None);
-        assert!(
-            director.complete(1, || "t1".into(), 0, None).is_empty(),
-            "another object"
-        );
-        assert_eq!(director.is_released(held), None);
-        assert_eq!(director.arrive(&Numbers, 1, 0, &7), None);
-        assert!(director.complete(1, || "t1".into(), 0, Some(3)).is_empty());
-        assert_eq!(director.is_released(held), Some(Released::Reached));
-        director.release(held, Released::Reached, 1);
-        director.resume(&Numbers, held, 2, &7);
-        let facts = director.complete(2, || "t2".into(), 1, None);
-        assert_eq!(facts.len(), 1);
-        let threads: Vec<&str> = facts[0].steps.iter().map(|step| step.thread.as_str()).collect();
-        assert_eq!(threads, ["t1", "t2"]);
-        assert!(!director.is_armed(0) && !director.is_armed(1));
-    }
-
-    #[test]
-    fn of_two_threads_in_the_same_code_one_is_held_and_the_other_passes() {
-        let mut director = Director::new(&plan(1, vec![race([0, 0])]), 1);
-        let held = director.arrive(&Numbers, 1, 0, &7).expect("the first comer waits");
-        assert_eq!(director.arrive(&Numbers, 2, 0, &7), None);
-        director.complete(2, || "t2".into(), 0, None);
-        assert_eq!(director.is_released(held), Some(Released::Reached));
-        director.release(held, Released::Reached, 1);
-        director.resume(&Numbers, held, 1, &7);
-        assert_eq!(director.complete(1, || "t1".into(), 0, None).len(), 1);
-    }
-
-    #[test]
-    fn a_step_that_is_completed_after_the_hold_ended_proves_nothing() {
-        let mut director = Director::new(&plan(2, vec![race([0, 1])]), 1);
-        let held = director.arrive(&Numbers, 2, 1, &7).expect("it comes too early");
-        assert_eq!(director.arrive(&Numbers, 1, 0, &7), None);
-        director.release(held, Released::Cap, 500);
-        director.complete(1, || "t1".into(), 0, None);
-        assert!(director.complete(2, || "t2".into(), 1, None).is_empty());
-        assert_eq!(director.accounts()[0].facts, 0);
-    }
-
-    #[test]
-    fn an_atomicity_pattern_happens_within_one_activation() {
-        let mut director = Director::new(&plan(4, vec![atomicity()]), 1);
-        director.enter(1, 0);
-        assert_eq!(director.arrive(&Numbers, 1, 0, &7), None);
-        director.complete(1, || "a".into(), 0, Some(1));
-        let held = director.arrive(&Numbers, 1, 2, &0).expect("the hold point");
-        assert_eq!(director.arrive(&Numbers, 2, 1, &7), None);
-        director.complete(2, || "b".into(), 1, None);
-        assert_eq!(director.is_released(held), Some(Released::Reached));
-        director.release(held, Released::Reached, 2);
-        assert_eq!(director.arrive(&Numbers, 1, 3, &7), None);
-        let facts = director.complete(1, || "a".into(), 3, None);
-        assert_eq!(facts.len(), 1);
-        assert_eq!(facts[0].steps.len(), 3);
-    }
-
-    #[test]
-    fn steps_of_two_activations_are_no_pattern() {
-        let mut director = Director::new(&plan(4, vec![atomicity()]), 1);
-        director.enter(1, 0);
-        director.arrive(&Numbers, 1, 0, &7);
-        director.complete(1, || "a".into(), 0, None);
-        let held = director.arrive(&Numbers, 1, 2, &0).expect("the hold point");
-        director.arrive(&Numbers, 2, 1, &7);
-        director.complete(2, || "b".into(), 1, None);
-        director.release(held, Released::Reached, 2);
-        director.leave(1, 0);
-        director.enter(1, 0);
-        director.arrive(&Numbers, 1, 3, &7);
-        assert!(director.complete(1, || "a".into(), 3, None).is_empty());
-    }
-
-    #[test]
-    fn a_thread_outside_the_unit_does_not_take_its_role() {
-        let mut director = Director::new(&plan(4, vec![atomicity()]), 1);
-        director.arrive(&Numbers, 1, 0, &7);
-        director.complete(1, || "a".into(), 0, None);
-        assert_eq!(director.arrive(&Numbers, 1, 2, &0), None);
-    }
-
-    #[test]
-    fn a_lock_cycle_closes_when_all_threads_stand_before_their_locks() {
-        let goal = Goal {
-            id: "deadlock".into(),
-            shape: GoalShape::Blocked,
-            roles: vec![None, None],
-            steps: vec![
-                step(0, 0, Hold::Here, None),
-                GoalStep {
-                    object: 1,
-                    ..step(1, 1, Hold::Here, None)
-                },
-            ],
-        };
-        let mut director = Director::new(&plan(2, vec![goal]), 1);
-        let one = director.arrive(&Numbers, 1, 0, &7).expect("held");
-        assert!(!director.closes(0));
-        let two = director.arrive(&Numbers, 2, 1, &8).expect("held");
-        assert!(director.closes(0));
-        assert_eq!(director.is_released(one), Some(Released::Reset));
-        assert_eq!(director.is_released(two), Some(Released::Reset));
-    }
-
-    #[test]
-    fn a_goal_that_fails_again_and_again_is_given_up() {
-        let mut director = Director::new(&plan(2, vec![race([0, 1])]), 1);
-        director.arrive(&Numbers, 1, 0, &7);
-        for _ in 0..2_000 {
-            if let Some(held) = director.arrive(&Numbers, 2, 1, &7) {
-                director.release(held, Released::Idle, 4);
-            }
-        }
-        assert!(!director.is_armed(1));
-        assert_eq!(director.accounts()[0].holds, MOST_FAILED_HOLDS);
-    }
-}
+#[path = "director_tests.rs"]
+mod tests;

@@ -17,6 +17,8 @@ const CAP: Duration = Duration::from_millis(500);
 const BLIND_CAP: Duration = Duration::from_millis(50);
 /// Polls in a row that must find all others idle.
 const IDLE_POLLS: u32 = 3;
+/// Polls from one look for threads that need a lock of the held one to the next.
+const LOCK_POLLS: u32 = 8;
 /// From one look at the others to the next.
 pub const POLL: Duration = Duration::from_millis(1);
 /// Holding that a goal may cost in one run.
@@ -42,6 +44,7 @@ impl Tasks {
 /// One hold as it goes on.
 pub struct Waiting {
     since: Instant,
+    polls: u32,
     idle_polls: u32,
     others: BTreeMap<ThreadNumber, Option<Idle>>,
 }
@@ -51,6 +54,7 @@ impl Waiting {
     pub fn begin() -> Waiting {
         Waiting {
             since: Instant::now(),
+            polls: 0,
             idle_polls: 0,
             others: BTreeMap::new(),
         }
@@ -61,16 +65,25 @@ impl Waiting {
         self.since.elapsed().as_millis() as u64
     }
 
-    /// Whether it must end, given the threads that could take the next step.
-    pub fn must_end(&mut self, others: &[ThreadNumber], tasks: &Tasks) -> Option<Released> {
-        for thread in others {
+    /// Whether it must end, given the threads that could take the next step; if none is known, any thread of the program could. The
+    /// question whether a thread waits for a lock of the held one is asked now and then.
+    pub fn must_end(
+        &mut self,
+        awaited: &[ThreadNumber],
+        tasks: &Tasks,
+        needs_lock: impl FnOnce() -> bool,
+    ) -> Option<Released> {
+        self.polls += 1;
+        self.others.retain(|thread, _| awaited.contains(thread));
+        for thread in awaited {
             self.others.entry(*thread).or_insert_with(|| tasks.idle(*thread));
         }
-        let blind = self.others.is_empty() || self.others.values().any(Option::is_none);
-        if self.since.elapsed() >= if blind && self.others.len() > 1 { BLIND_CAP } else { CAP } {
+        // Threads that have ended come no more.
+        self.others.retain(|_, other| other.as_ref().is_none_or(Idle::is_alive));
+        let blind = self.others.values().any(Option::is_none);
+        if self.since.elapsed() >= if blind { BLIND_CAP } else { CAP } {
             return Some(Released::Cap);
         }
-        // Nobody has come yet that could be the partner: any thread of the program may.
         let idle = match self.others.is_empty() {
             true => !Idle::others_are_ready(),
             false => self
@@ -80,6 +93,10 @@ impl Waiting {
                 .all(|other| other.look().0 != Sleep::Runs),
         };
         self.idle_polls = if idle { self.idle_polls + 1 } else { 0 };
-        (self.idle_polls > IDLE_POLLS).then_some(Released::Idle)
+        let is_idle = self.idle_polls > IDLE_POLLS;
+        if (is_idle || self.polls.is_multiple_of(LOCK_POLLS)) && needs_lock() {
+            return Some(Released::Lock);
+        }
+        is_idle.then_some(Released::Idle)
     }
 }

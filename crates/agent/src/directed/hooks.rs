@@ -13,7 +13,7 @@ use crate::instrument::hook;
 use ravel_protocol::goal::{CodeMethod, CodeSite, Goals};
 
 /// How much deeper the operand stack gets at most.
-const STACK: u16 = 8;
+const STACK: u16 = 10;
 
 /// What a class gets.
 #[derive(Default)]
@@ -26,6 +26,17 @@ struct ClassHooks {
 struct MethodHooks {
     sites: Vec<(u32, usize)>,
     unit: Option<usize>,
+}
+
+/// A class with its hooks.
+#[derive(Debug, Default)]
+pub struct Rewritten {
+    /// The class file.
+    pub bytes: Vec<u8>,
+    /// What could not be hooked, and why.
+    pub missing: Vec<String>,
+    /// The sites that have hooks, by index.
+    pub found: Vec<usize>,
 }
 
 /// What all classes of a plan get.
@@ -60,12 +71,13 @@ impl Hooks {
         self.classes.contains_key(class)
     }
 
-    /// The class with its hooks, and what could not be hooked. An error if the class cannot be rewritten at all.
-    pub fn rewrite(&self, name: &str, bytes: &[u8]) -> Result<(Vec<u8>, Vec<String>)> {
+    /// The class with its hooks. An error if it cannot be rewritten at all.
+    pub fn rewrite(&self, name: &str, bytes: &[u8]) -> Result<Rewritten> {
         let mut class = ClassFile::parse(bytes)?;
-        let mut missing = Vec::new();
+        let mut result = Rewritten::default();
         let Some(hooks) = self.classes.get(name) else {
-            return Ok((bytes.to_vec(), missing));
+            result.bytes = bytes.to_vec();
+            return Ok(result);
         };
         for ((method, descriptor), wanted) in &hooks.methods {
             let index = class.methods.iter().position(|member| {
@@ -77,20 +89,21 @@ impl Hooks {
                         .is_ok_and(|text| decode_modified_utf8(text) == descriptor.as_str())
             });
             let Some(index) = index else {
-                missing.push(format!("there is no method {method}{descriptor}"));
+                result.missing.push(format!("there is no method {method}{descriptor}"));
                 continue;
             };
             let Some(code) = class.code(&class.methods[index])? else {
-                missing.push(format!("{method}{descriptor} has no code"));
+                result.missing.push(format!("{method}{descriptor} has no code"));
                 continue;
             };
             let is_constructor = method == "<init>";
-            let edited = self.edit(&mut class, code, wanted, is_constructor, &mut missing)?;
+            let edited = self.edit(&mut class, code, wanted, is_constructor, &mut result)?;
             if let Some(code) = edited {
                 class.set_code(index, &code)?;
             }
         }
-        Ok((class.write()?, missing))
+        result.bytes = class.write()?;
+        Ok(result)
     }
 
     fn edit(
@@ -99,7 +112,7 @@ impl Hooks {
         mut code: Code,
         wanted: &MethodHooks,
         is_constructor: bool,
-        missing: &mut Vec<String>,
+        result: &mut Rewritten,
     ) -> Result<Option<Code>> {
         let mut edit = CodeEditor::new();
         edit.grow_stack(STACK);
@@ -120,17 +133,16 @@ impl Hooks {
             }
             let returns = (op::IRETURN..=op::RETURN).contains(&instruction.opcode);
             if let Some(unit) = wanted.unit.filter(|_| returns && !is_constructor) {
-                let leave =
-                    Emit::new()
-                        .int(unit as i32, &mut class.pool)?
-                        .call(hook::LEAVE_UNIT, "(I)V", &mut class.pool)?;
+                let leave = leave(class, instruction.opcode, unit as i32)?;
                 edit.insert_before(instruction.pc, &leave.bytes);
             }
         }
-        for ((_, site), found) in wanted.sites.iter().zip(found) {
-            if !found {
-                let site = &self.sites[*site];
-                missing.push(format!(
+        for ((_, number), found) in wanted.sites.iter().zip(found) {
+            if found {
+                result.found.push(*number);
+            } else {
+                let site = &self.sites[*number];
+                result.missing.push(format!(
                     "instruction {} of {}{} is not the recorded one",
                     site.bci, site.method.name, site.method.descriptor
                 ));
@@ -143,8 +155,9 @@ impl Hooks {
                     .call(hook::ENTER_UNIT, "(I)V", &mut class.pool)?;
             edit.insert_at_entry(&enter.bytes);
             let leave = Emit::new()
+                .op(op::DUP)
                 .int(unit as i32, &mut class.pool)?
-                .call(hook::LEAVE_UNIT, "(I)V", &mut class.pool)?
+                .call(hook::LEAVE_THROWN, "(Ljava/lang/Throwable;I)V", &mut class.pool)?
                 .op(op::ATHROW);
             edit.add_catch_all(0, code.code.len() as u32, &leave.bytes);
         }
@@ -229,46 +242,108 @@ fn around(
                 at += parameter.slots();
             }
             edit.insert_before(pc, &emit.bytes);
-            let after = Emit::new()
-                .int(site, &mut class.pool)?
-                .call(hook::AFTER_STEP, "(I)V", &mut class.pool)?;
+            let after = after(class, instruction, site)?;
             edit.insert_after(pc, &after.bytes);
             return Ok(Some(slots));
         }
         _ => return Ok(None),
     };
-    let before =
+    let mut before =
         Emit::new()
             .ops(copy)
             .int(site, &mut class.pool)?
             .call(hook::BEFORE_STEP, descriptor, &mut class.pool)?;
+    if !is_constructor {
+        before = writes(class, instruction, before, site)?;
+    }
     edit.insert_before(pc, &before.bytes);
-    let after = match value(class, instruction)? {
-        Some(copy) => {
-            Emit::new()
-                .ops(copy)
-                .int(site, &mut class.pool)?
-                .call(hook::AFTER_VALUE, "(JI)V", &mut class.pool)?
-        }
-        None => Emit::new()
-            .int(site, &mut class.pool)?
-            .call(hook::AFTER_STEP, "(I)V", &mut class.pool)?,
-    };
+    let after = after(class, instruction, site)?;
     edit.insert_after(pc, &after.bytes);
     Ok(Some(0))
 }
 
-/// How the value that an instruction has read is copied as a `long`; none if it cannot be.
+/// The call after an instruction, with the value that it has read if that is a number.
+fn after(class: &mut ClassFile, instruction: &Instruction<'_>, site: i32) -> Result<Emit> {
+    match value(class, instruction)? {
+        Some(copy) => {
+            Emit::new()
+                .ops(copy)
+                .int(site, &mut class.pool)?
+                .call(hook::AFTER_VALUE, "(JI)V", &mut class.pool)
+        }
+        None => Emit::new()
+            .int(site, &mut class.pool)?
+            .call(hook::AFTER_STEP, "(I)V", &mut class.pool),
+    }
+}
+
+/// Adds the call before a write of a number to a field: the value that is there, read again since the thread may have been held,
+/// and the one that will be.
+fn writes(class: &mut ClassFile, instruction: &Instruction<'_>, before: Emit, site: i32) -> Result<Emit> {
+    let Operand::Field(index) = instruction.operand else {
+        return Ok(before);
+    };
+    let kind = class.pool.member_ref(index)?.descriptor.first().copied();
+    let is_long = match kind {
+        Some(b'J') => true,
+        Some(b'I' | b'Z' | b'B' | b'C' | b'S') => false,
+        _ => return Ok(before),
+    };
+    let before = match (instruction.opcode, is_long) {
+        (op::PUTFIELD, false) => before
+            .ops(&[op::DUP2, op::I2L, op::DUP2_X1, op::POP2])
+            .indexed(op::GETFIELD, index)
+            .op(op::I2L),
+        (op::PUTFIELD, true) => before
+            .ops(&[op::DUP2_X1, op::POP2, op::DUP_X2])
+            .indexed(op::GETFIELD, index)
+            .ops(&[op::DUP2_X2, op::POP2, op::DUP2_X2, op::DUP2_X2, op::POP2]),
+        (op::PUTSTATIC, false) => before
+            .ops(&[op::DUP, op::I2L])
+            .indexed(op::GETSTATIC, index)
+            .op(op::I2L),
+        (op::PUTSTATIC, true) => before.op(op::DUP2).indexed(op::GETSTATIC, index),
+        _ => return Ok(before),
+    };
+    before
+        .int(site, &mut class.pool)?
+        .call(hook::WRITES, "(JJI)V", &mut class.pool)
+}
+
+/// The call before an instruction that ends a unit, with its result if that can be told.
+fn leave(class: &mut ClassFile, opcode: u8, unit: i32) -> Result<Emit> {
+    let (copy, hook, descriptor): (&[u8], _, _) = match opcode {
+        op::IRETURN => (&[op::DUP, op::I2L], hook::LEAVE_WITH_VALUE, "(JI)V"),
+        op::LRETURN => (&[op::DUP2], hook::LEAVE_WITH_VALUE, "(JI)V"),
+        op::ARETURN => (&[op::DUP], hook::LEAVE_WITH_OBJECT, "(Ljava/lang/Object;I)V"),
+        _ => (&[], hook::LEAVE_UNIT, "(I)V"),
+    };
+    Emit::new()
+        .ops(copy)
+        .int(unit, &mut class.pool)?
+        .call(hook, descriptor, &mut class.pool)
+}
+
+/// How the value that an instruction has read or a call has returned is copied as a `long`; none if it cannot be.
 fn value(class: &ClassFile, instruction: &Instruction<'_>) -> Result<Option<&'static [u8]>> {
     const INT: &[u8] = &[op::DUP, op::I2L];
     const LONG: &[u8] = &[op::DUP2];
+    let of_kind = |kind: Option<&u8>| match kind {
+        Some(b'I' | b'Z' | b'B' | b'C' | b'S') => Some(INT),
+        Some(b'J') => Some(LONG),
+        _ => None,
+    };
     Ok(match (instruction.opcode, instruction.operand) {
         (op::GETFIELD | op::GETSTATIC, Operand::Field(index)) => {
-            match class.pool.member_ref(index)?.descriptor.first() {
-                Some(b'I' | b'Z' | b'B' | b'C' | b'S') => Some(INT),
-                Some(b'J') => Some(LONG),
-                _ => None,
-            }
+            of_kind(class.pool.member_ref(index)?.descriptor.first())
+        }
+        (
+            op::INVOKEVIRTUAL | op::INVOKEINTERFACE | op::INVOKESPECIAL,
+            Operand::Method(index) | Operand::InterfaceMethod(index, _),
+        ) => {
+            let descriptor = class.pool.member_ref(index)?.descriptor;
+            let result = descriptor.iter().rposition(|byte| *byte == b')');
+            of_kind(result.and_then(|end| descriptor.get(end + 1)))
         }
         (op::IALOAD | op::BALOAD | op::CALOAD | op::SALOAD, _) => Some(INT),
         (op::LALOAD, _) => Some(LONG),

@@ -18,9 +18,11 @@ use ravel_classfile::{ClassFile, CodeEditor, Result as ClassResult, op};
 
 use ravel_protocol::{EndedBy, line};
 
-use super::director::{Director, Held, ThreadNumber};
+use super::director::{Answer, Arrival, Director, Held, Note, ThreadNumber};
+use super::exclusive::Exclusive;
 use super::hold::{GOAL_MILLIS, POLL, RUN_MILLIS, Tasks, Waiting};
 use super::hooks::Hooks;
+use super::locks;
 use super::objects::{Jvm, KeptCell, LocalCell};
 use crate::helper;
 use crate::instrument::emit::Emit;
@@ -32,7 +34,7 @@ use ravel_protocol::goal::{GoalShape, Goals, LogLine, Released};
 /// Facts of one goal that a run is asked for.
 const WANTED: u64 = 1;
 /// How long threads are looked at for a deadlock after a cycle of locks has closed.
-const CLOSING: Duration = Duration::from_secs(3);
+const CLOSING: Duration = Duration::from_secs(1);
 /// The class whose last method sees every exception that no handler took.
 const THREAD: &str = "java/lang/Thread";
 
@@ -44,6 +46,8 @@ struct Directed {
     hooks: Hooks,
     /// A byte for each site, and one for each unit.
     armed: (Box<[AtomicU8]>, Box<[AtomicU8]>),
+    /// By site: whether a loaded class has its hook.
+    hooked: Box<[AtomicU8]>,
     state: Mutex<RunState>,
     changed: Condvar,
     log: Mutex<File>,
@@ -52,6 +56,9 @@ struct Directed {
 struct RunState {
     director: Director<KeptCell>,
     tasks: Tasks,
+    exclusive: Exclusive,
+    /// How long the hold lasted that ended last.
+    held_for: u64,
 }
 
 struct VmPointer(*mut JavaVM);
@@ -74,15 +81,18 @@ pub fn load(vm: *mut JavaVM, jvmti: Jvmti, options: &Options) -> Result<(), Stri
         .create(true)
         .open(&options.out)
         .map_err(|error| format!("{}: {error}", options.out.display()))?;
-    let table = |length: usize| (0..length).map(|_| AtomicU8::new(1)).collect();
+    let table = |length: usize, value: u8| (0..length).map(|_| AtomicU8::new(value)).collect();
     let directed = Directed {
         jvmti,
         vm: VmPointer(vm),
         hooks: Hooks::new(&plan),
-        armed: (table(plan.sites.len()), table(plan.methods.len())),
+        armed: (table(plan.sites.len(), 1), table(plan.methods.len(), 1)),
+        hooked: table(plan.sites.len(), 0),
         state: Mutex::new(RunState {
             director: Director::new(&plan, WANTED),
             tasks: Tasks::default(),
+            exclusive: Exclusive::default(),
+            held_for: 0,
         }),
         changed: Condvar::new(),
         log: Mutex::new(log),
@@ -115,6 +125,10 @@ fn listen(jvmti: Jvmti) -> Result<(), String> {
             set(jvmti.0, &raw const callbacks, size_of::<jvmtiEventCallbacks>() as jint),
         )?;
     }
+    let mut wanted = jvmtiCapabilities::default();
+    locks::want(&mut wanted);
+    // SAFETY: as above. Without them a hold that another thread needs ends when nothing moves any more.
+    let _ = unsafe { add(jvmti.0, &raw const wanted) };
     enable(jvmti, JVMTI_EVENT_VM_INIT)?;
     enable(jvmti, JVMTI_EVENT_VM_DEATH)
 }
@@ -266,9 +280,12 @@ impl Directed {
         let mut new = None;
         if self.hooks.concern(name) {
             match self.hooks.rewrite(name, bytes) {
-                Ok((bytes, missing)) => {
-                    missing.into_iter().for_each(refused);
-                    new = Some(bytes);
+                Ok(rewritten) => {
+                    rewritten.missing.into_iter().for_each(refused);
+                    for site in rewritten.found {
+                        self.hooked[site].store(1, Ordering::Relaxed);
+                    }
+                    new = Some(rewritten.bytes);
                 }
                 Err(error) => refused(error.to_string()),
             }
@@ -287,36 +304,60 @@ impl Directed {
         for (site, armed) in self.armed.0.iter().enumerate() {
             armed.store(u8::from(state.director.is_armed(site)), Ordering::Relaxed);
         }
+        for (unit, armed) in self.armed.1.iter().enumerate() {
+            let needed = self.is_exclusive(unit) || state.director.is_unit_armed(unit);
+            armed.store(u8::from(needed), Ordering::Relaxed);
+        }
+    }
+
+    fn is_exclusive(&self, unit: usize) -> bool {
+        self.plan.exclusive.contains(&unit)
     }
 
     fn arrive(&'static self, env: *mut JNIEnv, cell: &LocalCell, site: usize, thread: ThreadNumber) {
         let jvm = Jvm(env);
         let mut state = self.lock();
         state.tasks.note(thread);
-        let held = state.director.arrive(&jvm, thread, site, cell);
-        if let Some(held) = held {
-            if self.plan.goals[held.goal].shape == GoalShape::Blocked && state.director.closes(held.goal) {
-                self.rearm(&state);
-                self.changed.notify_all();
-                self.watch_cycle(held.goal);
-            } else {
-                state = self.hold(state, held);
-                if state.director.is_released(held) == Some(Released::Reached) {
-                    state.director.release(held, Released::Reached, 0);
-                    state.director.resume(&jvm, held, thread, cell);
+        let mut arrival = Arrival::new(thread, site);
+        loop {
+            match state.director.arrive(&jvm, &mut arrival, cell) {
+                Answer::Pass => break,
+                Answer::Pause { goal, millis } => {
+                    drop(state);
+                    std::thread::sleep(Duration::from_millis(millis));
+                    state = self.lock();
+                    state.director.paused(goal);
+                }
+                Answer::Hold(held) => {
+                    if self.plan.goals[held.goal].shape == GoalShape::Blocked && state.director.closes(held.goal) {
+                        self.rearm(&state);
+                        self.changed.notify_all();
+                        self.watch_cycle(held.goal);
+                        break;
+                    }
+                    state = self.hold(env, state, held);
+                    if state.director.is_released(held) == Some(Released::Reached) {
+                        state.director.resume(&jvm, held, thread, cell);
+                        let millis = state.held_for;
+                        state.director.release(held, Released::Reached, millis);
+                    }
                 }
             }
         }
-        let trash = std::mem::take(&mut state.director.trash);
-        drop(state);
-        jvm.forget(trash);
+        self.unlock(env, state);
     }
 
     /// Waits as long as the hold lasts. A hold whose step is next stays parked for the caller to end.
-    fn hold<'a>(&'a self, mut state: MutexGuard<'a, RunState>, held: Held) -> MutexGuard<'a, RunState> {
+    fn hold<'a>(
+        &'a self,
+        env: *mut JNIEnv,
+        mut state: MutexGuard<'a, RunState>,
+        held: Held,
+    ) -> MutexGuard<'a, RunState> {
         let mut waiting = Waiting::begin();
         loop {
             if let Some(why) = state.director.is_released(held) {
+                state.held_for = waiting.millis();
                 if why != Released::Reached {
                     state.director.release(held, why, waiting.millis());
                 }
@@ -324,8 +365,13 @@ impl Directed {
             }
             let (of_goal, of_all) = state.director.held_millis(held.goal);
             let spent = of_goal + waiting.millis() > GOAL_MILLIS || of_all + waiting.millis() > RUN_MILLIS;
-            let others = state.director.visitors(held.goal);
-            let end = waiting.must_end(&others, &state.tasks);
+            let end = match state.director.is_pausing(held.goal) {
+                true => None,
+                false => {
+                    let awaited = state.director.awaited(held.goal);
+                    waiting.must_end(&awaited, &state.tasks, || locks::are_needed(self.jvmti, env))
+                }
+            };
             if let Some(why) = end.or(spent.then_some(Released::Cap)) {
                 state.director.release(held, why, waiting.millis());
                 if spent {
@@ -344,36 +390,87 @@ impl Directed {
 
     fn complete(&self, env: *mut JNIEnv, site: usize, thread: ThreadNumber, value: Option<i64>) {
         let mut state = self.lock();
-        let name =
-            || jvm::thread_info(self.jvmti, env, std::ptr::null_mut()).map_or_else(String::new, |(name, _)| name);
-        let facts = state.director.complete(thread, name, site, value);
-        if !facts.is_empty() {
-            self.rearm(&state);
-        }
+        state.director.complete(thread, || self.own_name(env), site, value);
         self.changed.notify_all();
-        let trash = std::mem::take(&mut state.director.trash);
-        drop(state);
-        for fact in facts {
-            self.write(&LogLine::Fact {
-                goal: self.plan.goals[fact.goal].id.clone(),
-                steps: fact.steps,
-            });
-        }
-        Jvm(env).forget(trash);
+        self.unlock(env, state);
+    }
+
+    /// The name of the calling thread.
+    fn own_name(&self, env: *mut JNIEnv) -> String {
+        jvm::thread_info(self.jvmti, env, std::ptr::null_mut()).map_or_else(String::new, |(name, _)| name)
+    }
+
+    fn writes(&self, site: usize, thread: ThreadNumber, old: i64, new: i64) {
+        self.lock().director.writes(thread, site, old, new);
     }
 
     fn enter(&self, unit: usize, thread: ThreadNumber) {
         let mut state = self.lock();
         state.tasks.note(thread);
+        if self.is_exclusive(unit) {
+            state = self.wait_for_others(state, thread);
+            state.exclusive.enter(thread);
+        }
         state.director.enter(thread, unit);
     }
 
-    fn leave(&self, env: *mut JNIEnv, unit: usize, thread: ThreadNumber) {
+    /// Waits until no other thread is in an exclusive activation, or those that are cannot go on.
+    fn wait_for_others<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, RunState>,
+        thread: ThreadNumber,
+    ) -> MutexGuard<'a, RunState> {
+        let mut waiting = Waiting::begin();
+        while !state.exclusive.is_free_for(thread) {
+            let inside = state.exclusive.inside();
+            if waiting.must_end(&inside, &state.tasks, || false).is_some() {
+                break;
+            }
+            (state, _) = self
+                .changed
+                .wait_timeout(state, POLL)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state
+    }
+
+    fn leave(&self, env: *mut JNIEnv, unit: usize, thread: ThreadNumber, result: &str) {
         let mut state = self.lock();
-        state.director.leave(thread, unit);
+        if self.is_exclusive(unit) {
+            state.exclusive.leave(thread);
+        }
+        state.director.leave(thread, || self.own_name(env), unit, result);
         self.changed.notify_all();
+        self.unlock(env, state);
+    }
+
+    /// Ends a call of a hook: writes what has happened, and gives references back.
+    fn unlock(&self, env: *mut JNIEnv, mut state: MutexGuard<'_, RunState>) {
         let trash = std::mem::take(&mut state.director.trash);
+        let notes = std::mem::take(&mut state.director.notes);
+        if !notes.is_empty() {
+            self.rearm(&state);
+        }
         drop(state);
+        let id = |goal: usize| self.plan.goals[goal].id.clone();
+        for note in notes {
+            self.write(&match note {
+                Note::Fact {
+                    goal,
+                    steps,
+                    held_millis,
+                } => LogLine::Fact {
+                    goal: id(goal),
+                    steps,
+                    held_millis,
+                },
+                Note::Result { goal, role, result } => LogLine::Result {
+                    goal: id(goal),
+                    role,
+                    result,
+                },
+            });
+        }
         Jvm(env).forget(trash);
     }
 
@@ -389,6 +486,7 @@ impl Directed {
                         self.write(&LogLine::Fact {
                             goal: self.plan.goals[goal].id.clone(),
                             steps: Vec::new(),
+                            held_millis: 0,
                         });
                         self.write(&LogLine::Deadlock { threads });
                         self.finish();
@@ -396,13 +494,26 @@ impl Directed {
                         unsafe { libc::_exit(EndedBy::Deadlock.exit_code()) }
                     }
                 }
+                let mut state = self.lock();
+                state.director.did_not_close(goal);
+                self.rearm(&state);
             }));
         });
     }
 
     fn finish(&self) {
-        for account in self.lock().director.accounts() {
+        let (accounts, entered, broken) = {
+            let state = self.lock();
+            let exclusive = &state.exclusive;
+            (state.director.accounts(), exclusive.entered, exclusive.broken)
+        };
+        for (mut account, goal) in accounts.into_iter().zip(&self.plan.goals) {
+            let hooked = |site: usize| self.hooked[site].load(Ordering::Relaxed) != 0;
+            account.instrumented = goal.steps.iter().map(|step| hooked(step.site)).collect();
             self.write(&LogLine::Account(account));
+        }
+        if !self.plan.exclusive.is_empty() {
+            self.write(&LogLine::Exclusive { entered, broken });
         }
     }
 }
@@ -475,6 +586,19 @@ pub extern "system" fn Java_java_lang_RavelDirector_complete(
     guarded(|directed| directed.complete(env, site as usize, thread, (known != 0).then_some(value)));
 }
 
+/// `RavelDirector.writing`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_RavelDirector_writing(
+    _: *mut JNIEnv,
+    _: jclass,
+    site: jint,
+    thread: jlong,
+    old: jlong,
+    value: jlong,
+) {
+    guarded(|directed| directed.writes(site as usize, thread, old, value));
+}
+
 /// `RavelDirector.entered`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_RavelDirector_entered(_: *mut JNIEnv, _: jclass, unit: jint, thread: jlong) {
@@ -483,8 +607,17 @@ pub extern "system" fn Java_java_lang_RavelDirector_entered(_: *mut JNIEnv, _: j
 
 /// `RavelDirector.left`
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_RavelDirector_left(env: *mut JNIEnv, _: jclass, unit: jint, thread: jlong) {
-    guarded(|directed| directed.leave(env, unit as usize, thread));
+pub extern "system" fn Java_java_lang_RavelDirector_left(
+    env: *mut JNIEnv,
+    _: jclass,
+    unit: jint,
+    thread: jlong,
+    result: jobject,
+) {
+    guarded(|directed| {
+        let result = jvm::text(env, result).unwrap_or_default();
+        directed.leave(env, unit as usize, thread, &result);
+    });
 }
 
 /// `RavelDirector.died`

@@ -6,9 +6,12 @@
 
 mod deadlock;
 mod director;
+mod exclusive;
 mod hold;
 mod hooks;
 mod life;
+mod locks;
 mod objects;
+mod state;
 
 pub use life::load;

@@ -128,8 +128,12 @@ hooks! {
         BEFORE_STEP = "before";
         AFTER_STEP = "after";
         AFTER_VALUE = "afterValue";
+        WRITES = "writes";
         ENTER_UNIT = "enter";
         LEAVE_UNIT = "leave";
+        LEAVE_WITH_VALUE = "leaveValue";
+        LEAVE_WITH_OBJECT = "leaveObject";
+        LEAVE_THROWN = "leaveThrown";
         DIED = "uncaught";
     }
 }

@@ -1,7 +1,7 @@
 //! From an occurrence of a finding to the goals of a directed run: roles, steps and hold points.
 
 use ravel_analysis::finding::{Candidate, Rule};
-use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalShape, GoalStep, Goals, Hold};
+use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalShape, GoalStep, Goals, Hold, Pause};
 use ravel_trace::ThreadId;
 
 use super::places::{EventPlace, Places};
@@ -18,7 +18,14 @@ impl GoalsBuilder {
             methods: Vec::new(),
             goals: Vec::new(),
             seed,
+            exclusive: Vec::new(),
         })
+    }
+
+    /// Lets the activations of a method exclude those of all others that were given here.
+    pub fn exclude(&mut self, method: &CodeMethod) {
+        let index = index_of(&mut self.0.methods, method);
+        index_of(&mut self.0.exclusive, &index);
     }
 
     /// The plan.
@@ -39,8 +46,13 @@ impl GoalsBuilder {
     /// Adds a goal in terms of code.
     pub fn add(&mut self, id: &str, goal: &CodeGoal) {
         let mut roles = Vec::new();
-        for method in &goal.roles {
-            roles.push(method.as_ref().map(|method| index_of(&mut self.0.methods, method)));
+        for role in &goal.roles {
+            let mut number =
+                |method: &Option<CodeMethod>| method.as_ref().map(|method| index_of(&mut self.0.methods, method));
+            roles.push(GoalRole {
+                unit: number(&role.unit),
+                result: number(&role.result),
+            });
         }
         let mut steps = Vec::new();
         for step in &goal.steps {
@@ -61,6 +73,11 @@ impl GoalsBuilder {
             shape: goal.shape,
             roles,
             steps,
+            pause: goal.pause.as_ref().map(|pause| Pause {
+                role: pause.role,
+                site: index_of(&mut self.0.sites, &pause.site),
+                millis: pause.millis,
+            }),
         });
     }
 }
@@ -77,10 +94,32 @@ fn index_of<T: Clone + PartialEq>(all: &mut Vec<T>, one: &T) -> usize {
 pub struct CodeGoal {
     /// How its steps lie.
     pub shape: GoalShape,
-    /// By role: the method of its unit.
-    pub roles: Vec<Option<CodeMethod>>,
+    /// The threads that take the steps.
+    pub roles: Vec<CodeRole>,
     /// In the wanted order.
     pub steps: Vec<CodeStep>,
+    /// A wait that changes no order.
+    pub pause: Option<CodePause>,
+}
+
+/// A role before its methods are numbered.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CodeRole {
+    /// The method whose activation all steps belong to.
+    pub unit: Option<CodeMethod>,
+    /// The method whose result is the role's.
+    pub result: Option<CodeMethod>,
+}
+
+/// A wait before its site is numbered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CodePause {
+    /// The role whose thread waits.
+    pub role: usize,
+    /// The instruction before which it waits.
+    pub site: CodeSite,
+    /// How long.
+    pub millis: u64,
 }
 
 /// A step before its site is numbered.
@@ -109,21 +148,46 @@ pub enum CodeHold {
     At(CodeSite),
 }
 
-/// The goals of an occurrence: the pattern, each way round that counts. Why there is none, if so.
-pub fn pattern_goals(rule: Rule, candidate: &Candidate, places: &Places) -> Result<Vec<CodeGoal>, String> {
+/// The goals of an occurrence: the pattern, each way round that counts. Why there is none, if so. Where there is a choice of hold
+/// points, `variant` says which: the outermost first.
+pub fn pattern_goals(
+    rule: Rule,
+    candidate: &Candidate,
+    places: &Places,
+    variant: usize,
+) -> Result<Vec<CodeGoal>, String> {
     let events = Events::of(candidate, places)?;
     match rule {
         Rule::DataRace | Rule::LockDiscipline if events.0.len() == 2 => {
             Ok(vec![events.race(0, 1)?, events.race(1, 0)?])
         }
         Rule::LockOrder => Ok(vec![events.cycle()?]),
-        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable => Ok(vec![events.ordered(candidate, places)?]),
+        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable => {
+            Ok(vec![events.ordered(candidate, places, variant)?])
+        }
         _ => Err("no order of events can show it".into()),
     }
 }
 
-/// The same units one after the other, in each order. Empty if they are not two.
-pub fn serial_goals(rule: Rule, candidate: &Candidate, places: &Places) -> Vec<CodeGoal> {
+/// The same units one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SerialOrder {
+    /// The pattern's roles in the order of the units.
+    pub roles: [usize; 2],
+    /// How it is brought about.
+    pub goal: CodeGoal,
+    /// For people: which unit comes first.
+    pub words: String,
+}
+
+/// The units of a pattern in both serial orders; each waits `millis` where the pattern held a thread. Empty if they are not two.
+pub fn serial_orders(
+    rule: Rule,
+    candidate: &Candidate,
+    places: &Places,
+    variant: usize,
+    millis: u64,
+) -> Vec<SerialOrder> {
     let Ok(events) = Events::of(candidate, places) else {
         return Vec::new();
     };
@@ -131,32 +195,78 @@ pub fn serial_goals(rule: Rule, candidate: &Candidate, places: &Places) -> Vec<C
     if threads.len() != 2 || !matches!(rule, Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable) {
         return Vec::new();
     }
-    let order = |[first, second]: [ThreadId; 2]| {
-        let steps_of = |role: usize, thread: ThreadId| {
-            let own = events.0.iter().filter(move |event| event.thread == thread);
-            own.enumerate().map(move |(number, event)| CodeStep {
-                role,
-                site: event.site.clone(),
-                object: event.object,
-                // The thread that comes second waits before its first step.
-                hold: if role == 1 && number == 0 {
-                    CodeHold::Here
-                } else {
-                    CodeHold::Never
-                },
-                while_held: (role == 0).then_some(1),
-            })
+    let pattern = events.ordered(candidate, places, variant).ok();
+    let held = pattern.as_ref().and_then(|pattern| {
+        pattern.steps.iter().find_map(|step| match &step.hold {
+            CodeHold::Never => None,
+            CodeHold::Here => Some((step.role, step.site.clone())),
+            CodeHold::At(site) => Some((step.role, site.clone())),
+        })
+    });
+    let order = |roles: [usize; 2]| {
+        let steps_of = |place: usize, role: usize| {
+            let own = events.0.iter().filter(|event| event.thread == threads[role]);
+            own.enumerate()
+                .map(|(number, event)| CodeStep {
+                    role: place,
+                    site: event.site.clone(),
+                    object: event.object,
+                    // The thread that comes second waits before its first step, outside the locks that it takes on the way.
+                    hold: match (place, number) {
+                        (1, 0) => events.hold_before(candidate, places, event),
+                        _ => CodeHold::Never,
+                    },
+                    while_held: (place == 0).then_some(1),
+                })
+                .collect::<Vec<_>>()
         };
-        CodeGoal {
-            shape: GoalShape::Ordered,
-            roles: vec![
-                events.unit_of(candidate, places, first),
-                events.unit_of(candidate, places, second),
-            ],
-            steps: steps_of(0, first).chain(steps_of(1, second)).collect(),
+        let of = |role: usize| events.role(candidate, places, threads[role]);
+        SerialOrder {
+            roles,
+            goal: CodeGoal {
+                shape: GoalShape::Serial,
+                roles: vec![of(roles[0]), of(roles[1])],
+                steps: [steps_of(0, roles[0]), steps_of(1, roles[1])].concat(),
+                pause: held.clone().map(|(role, site)| CodePause {
+                    role: usize::from(roles[0] != role),
+                    site,
+                    millis,
+                }),
+            },
+            words: format!(
+                "{} before {}",
+                events.unit_name(threads[roles[0]], candidate, places),
+                events.unit_name(threads[roles[1]], candidate, places)
+            ),
         }
     };
-    vec![order([threads[0], threads[1]]), order([threads[1], threads[0]])]
+    vec![order([0, 1]), order([1, 0])]
+}
+
+/// The methods whose activations the roles of a pattern are: in an exclusive run they exclude each other.
+pub fn units(candidate: &Candidate, places: &Places) -> Vec<CodeMethod> {
+    let Ok(events) = Events::of(candidate, places) else {
+        return Vec::new();
+    };
+    let threads = events.threads();
+    let of = |thread: &ThreadId| events.role(candidate, places, *thread).result;
+    let units: Vec<Option<CodeMethod>> = threads.iter().map(of).collect();
+    match units.iter().all(Option::is_some) {
+        true => units.into_iter().flatten().collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Whether all steps concern one field of one object, so that its values can be compared from step to step.
+pub fn is_of_one_cell(candidate: &Candidate, places: &Places) -> bool {
+    let Ok(events) = Events::of(candidate, places) else {
+        return false;
+    };
+    let first = &events.0[0];
+    events
+        .0
+        .iter()
+        .all(|event| event.object == first.object && event.site.member == first.site.member)
 }
 
 /// The events of an occurrence with their places.
@@ -231,8 +341,9 @@ impl<'p> Events<'p> {
         }
         Ok(CodeGoal {
             shape: GoalShape::Ordered,
-            roles: vec![None, None],
+            roles: vec![CodeRole::default(); 2],
             steps: vec![step(passing, 0), step(held, 1)],
+            pause: None,
         })
     }
 
@@ -256,15 +367,24 @@ impl<'p> Events<'p> {
         }
         Ok(CodeGoal {
             shape: GoalShape::Blocked,
-            roles: vec![None; steps.len()],
+            roles: vec![CodeRole::default(); steps.len()],
             steps,
+            pause: None,
         })
     }
 
     /// The pattern's events in their order; a thread that another one cuts in on is held before it goes on.
-    fn ordered(&self, candidate: &Candidate, places: &Places) -> Result<CodeGoal, String> {
+    fn ordered(&self, candidate: &Candidate, places: &Places, variant: usize) -> Result<CodeGoal, String> {
         let threads = self.threads();
-        let roles = threads.iter().map(|thread| self.unit_of(candidate, places, *thread));
+        let roles = threads.iter().map(|thread| {
+            let role = self.role(candidate, places, *thread);
+            // A thread that takes one step may come from anywhere.
+            let steps = self.0.iter().filter(|event| event.thread == *thread).count();
+            CodeRole {
+                unit: role.unit.filter(|_| steps > 1),
+                ..role
+            }
+        });
         let mut steps: Vec<CodeStep> = Vec::new();
         for (number, event) in self.0.iter().enumerate() {
             let role = threads.iter().position(|thread| *thread == event.thread).unwrap_or(0);
@@ -273,7 +393,7 @@ impl<'p> Events<'p> {
                 .find(|&earlier| self.0[earlier].thread == event.thread);
             let cut = before.is_some_and(|before| before + 1 < number);
             let hold = match before.filter(|_| cut) {
-                Some(before) => hold_between(self.0[before].place, event.place),
+                Some(before) => hold_between(self.0[before].place, event.place, variant),
                 None => CodeHold::Never,
             };
             // The thread that did the step before, if it has more to do: it must be held meanwhile.
@@ -300,32 +420,83 @@ impl<'p> Events<'p> {
             shape: GoalShape::Ordered,
             roles: roles.collect(),
             steps,
+            pause: None,
         })
     }
 
-    /// The method whose activation a thread's steps belong to, if it takes several.
+    /// The method whose activation a thread's steps belong to.
+    fn role(&self, candidate: &Candidate, places: &Places, thread: ThreadId) -> CodeRole {
+        let unit = self.unit_of(candidate, places, thread);
+        CodeRole {
+            unit: unit.clone(),
+            result: unit,
+        }
+    }
+
     fn unit_of(&self, candidate: &Candidate, places: &Places, thread: ThreadId) -> Option<CodeMethod> {
-        let own: Vec<&PlacedEvent<'_>> = self.0.iter().filter(|event| event.thread == thread).collect();
-        let unit = candidate.units.get(own.first()?.owner?)?;
-        let begin = places.get(unit.begin.index)?;
+        let begin = self.begin_of(candidate, places, thread)?;
         let method = begin.stack.last().map(|activation| activation.method.clone())?;
         // The activation must be on the stack of every step, or the steps would never count.
-        let common = own
+        let common = self
+            .0
             .iter()
+            .filter(|event| event.thread == thread)
             .all(|event| event.place.stack.iter().any(|activation| activation.method == method));
-        (own.len() > 1 && common && !method.name.starts_with('<')).then_some(method)
+        (common && !method.name.starts_with('<')).then_some(method)
+    }
+
+    /// Where the unit of a thread's first step begins.
+    fn begin_of(&self, candidate: &Candidate, places: &'p Places, thread: ThreadId) -> Option<&'p EventPlace> {
+        let first = self.0.iter().find(|event| event.thread == thread)?;
+        let unit = candidate.units.get(first.owner?)?;
+        places.get(unit.begin.index)
+    }
+
+    /// Where a thread waits that must not begin its unit yet: outside the locks that it takes on the way to its first step.
+    fn hold_before(&self, candidate: &Candidate, places: &Places, first: &PlacedEvent<'_>) -> CodeHold {
+        let Some(begin) = self.begin_of(candidate, places, first.thread) else {
+            return CodeHold::Here;
+        };
+        let of_calls = first.place.stack.iter().filter(|one| one.entered > begin.position);
+        let of_locks = first.place.locks.iter().filter(|lock| lock.taken >= begin.position);
+        let calls = of_calls.filter_map(|one| Some((one.entered, one.call.clone()?)));
+        let locks = of_locks.filter_map(|lock| match &lock.site {
+            Some(site) => Some((lock.taken, site.clone())),
+            // A synchronized method has its monitor before its first instruction: the call stands for it.
+            None => {
+                let mut around = first.place.stack.iter().rev();
+                let method = around.find(|one| one.entered <= lock.taken)?;
+                Some((method.entered, method.call.clone()?))
+            }
+        });
+        let outermost = calls.chain(locks).min_by_key(|(position, _)| *position);
+        outermost.map_or(CodeHold::Here, |(_, site)| CodeHold::At(site))
+    }
+
+    fn unit_name(&self, thread: ThreadId, candidate: &Candidate, places: &Places) -> String {
+        let first = self.0.iter().find(|event| event.thread == thread);
+        let method = self
+            .unit_of(candidate, places, thread)
+            .or(first.map(|first| first.site.method.clone()));
+        method.map_or_else(String::new, |method| {
+            let class = method.class.rsplit(['/', '$']).next().unwrap_or_default();
+            format!("{class}.{}", method.name)
+        })
     }
 }
 
-/// Where a thread is held that goes from one event to another: outside the locks that it takes in between.
-fn hold_between(from: &EventPlace, to: &EventPlace) -> CodeHold {
-    let later_call = to.stack.iter().find(|activation| activation.entered > from.position);
-    let later_lock = to.locks.iter().find(|lock| lock.taken > from.position);
-    let call = later_call.and_then(|activation| Some((activation.entered, activation.call.clone()?)));
-    let lock = later_lock.and_then(|lock| Some((lock.taken, lock.site.clone()?)));
-    let first = match (call, lock) {
-        (Some(call), Some(lock)) => Some(if lock.0 < call.0 { lock } else { call }),
-        (call, lock) => call.or(lock),
-    };
-    first.map_or(CodeHold::Here, |(_, site)| CodeHold::At(site))
+/// Where a thread is held that goes from one event to another: outside the locks that it takes in between if it can be, nearer to its
+/// step if that has failed.
+fn hold_between(from: &EventPlace, to: &EventPlace, variant: usize) -> CodeHold {
+    let calls = to.stack.iter().filter(|one| one.entered > from.position);
+    let calls = calls.filter_map(|one| Some((one.entered, one.call.clone()?)));
+    let locks = to.locks.iter().filter(|lock| lock.taken > from.position);
+    let locks = locks.filter_map(|lock| Some((lock.taken, lock.site.clone()?)));
+    let mut on_the_way: Vec<(u32, CodeSite)> = calls.chain(locks).collect();
+    on_the_way.sort_by_key(|(position, _)| *position);
+    let mut sites: Vec<CodeHold> = on_the_way.into_iter().map(|(_, site)| CodeHold::At(site)).collect();
+    sites.push(CodeHold::Here);
+    sites.dedup();
+    let chosen = variant % sites.len();
+    sites.swap_remove(chosen)
 }

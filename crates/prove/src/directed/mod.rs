@@ -7,31 +7,26 @@
 
 mod account;
 mod derive;
+mod judge;
 mod places;
+mod rounds;
+#[cfg(test)]
+mod tests;
 
-use std::collections::BTreeMap;
 use std::process::ExitStatus;
 use std::time::Instant;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, Rule};
+use ravel_analysis::finding::{Evidence, Finding, Outcome};
 use ravel_protocol::goal::{Account, Goals, LogLine};
-use ravel_trace::origin::is_platform;
 
-use self::derive::{GoalsBuilder, pattern_goals, serial_goals};
+use self::judge::{Court, judge};
 pub use self::places::{Places, PlacesBuilder};
-use crate::interrupt;
+use self::rounds::WANTED_FACTS;
+use crate::proof::Clock;
 
-/// Goals that share a run: with more, their holds get in each other's way.
-const GOALS_PER_RUN: usize = 6;
-/// Runs that must have the pattern.
-const WANTED_FACTS: usize = 2;
-/// Runs in which a finding has a goal before it is given up.
-const MOST_RUNS: usize = 6;
 /// Occurrences of a finding that goals are made of.
 const MOST_CANDIDATES: usize = 4;
-/// Runs that may be spent on one serial order.
-const MOST_SERIAL_RUNS: usize = 3;
 
 /// Runs the program towards goals. A JVM is behind it, or in tests a fake.
 pub trait DirectedRunner: Sync {
@@ -57,11 +52,23 @@ impl DirectedRun {
             .any(|line| matches!(line, LogLine::Fact { goal: id, .. } if id == goal))
     }
 
-    fn account(&self, goal: &str) -> Option<&Account> {
-        self.log.iter().find_map(|line| match line {
+    /// How the goals of a finding fared.
+    fn accounts<'r>(&'r self, goal: &'r str) -> impl Iterator<Item = &'r Account> {
+        self.log.iter().filter_map(move |line| match line {
             LogLine::Account(account) if account.goal == goal => Some(account),
             _ => None,
         })
+    }
+
+    /// The longest hold that a goal took to happen, in milliseconds.
+    fn longest_hold(&self, goal: &str) -> u64 {
+        let of = |line: &LogLine| match line {
+            LogLine::Fact {
+                goal: id, held_millis, ..
+            } if id == goal => *held_millis,
+            _ => 0,
+        };
+        self.log.iter().map(of).max().unwrap_or(0)
     }
 
     /// How it ended, if that is worth a word.
@@ -103,21 +110,8 @@ pub struct DirectedTally {
     pub tried: Vec<String>,
     /// Why a finding did not get further: its id and the reason.
     pub reasons: Vec<(String, String)>,
-}
-
-/// A finding on its way.
-struct Open {
-    /// Its place in the list of findings.
-    index: usize,
-    candidates: Vec<Candidate>,
-    runs: usize,
-    facts: Vec<DirectedRun>,
-    /// The occurrence that happened.
-    happened: Option<Candidate>,
-    /// Why no goal could be made.
-    refused: Option<String>,
-    /// How its goals fared, of all runs.
-    accounts: Vec<Account>,
+    /// The account of each step of a finding's goals: its id and a line for each.
+    pub accounts: Vec<(String, Vec<String>)>,
 }
 
 /// Directs the program towards the findings that are not confirmed yet, until the deadline.
@@ -125,201 +119,56 @@ pub fn direct(
     places: &Places,
     runner: &dyn DirectedRunner,
     findings: &mut [Finding],
-    deadline: Instant,
+    (clock, deadline): (&dyn Clock, Instant),
 ) -> Result<DirectedTally> {
-    let wanted = |finding: &Finding| finding.evidence < Evidence::Confirmed && !finding.candidates.is_empty();
-    let mut order: Vec<usize> = (0..findings.len()).filter(|&index| wanted(&findings[index])).collect();
-    order.sort_by_key(|&index| is_of_platform(&findings[index]));
-    let mut open: Vec<Open> = order
-        .iter()
-        .map(|&index| Open {
-            index,
-            candidates: findings[index]
-                .candidates
-                .iter()
-                .take(MOST_CANDIDATES)
-                .cloned()
-                .collect(),
-            runs: 0,
-            facts: Vec::new(),
-            happened: None,
-            refused: None,
-            accounts: Vec::new(),
-        })
-        .collect();
+    let mut open = rounds::open(findings);
     let mut tally = DirectedTally::default();
-    let is_over = || Instant::now() >= deadline || interrupt::requested();
-    while !is_over() {
-        // Whoever had the fewest runs is next: every finding gets a first try before any gets its second.
-        let mut next: Vec<usize> = (0..open.len()).filter(|&place| open[place].is_open()).collect();
-        next.sort_by_key(|&place| open[place].runs);
-        let mut plan = GoalsBuilder::new(tally.runs as u64 + 1);
-        let mut chosen = Vec::new();
-        for place in next {
-            if plan.len() >= GOALS_PER_RUN {
-                break;
-            }
-            let one = &mut open[place];
-            let candidate = one.candidates[one.runs / 2 % one.candidates.len()].clone();
-            match pattern_goals(findings[one.index].rule, &candidate, places) {
-                Ok(goals) => {
-                    for goal in &goals {
-                        plan.add(&findings[one.index].id, goal);
-                    }
-                    chosen.push((place, candidate));
-                }
-                Err(why) => one.refuse(&candidate, why),
-            }
-        }
-        if plan.is_empty() {
-            break;
-        }
-        let run = runner.direct(&plan.finish())?;
-        tally.runs += 1;
-        for (place, candidate) in chosen {
-            let one = &mut open[place];
-            one.runs += 1;
-            let id = &findings[one.index].id;
-            one.accounts.extend(run.account(id).cloned());
-            if run.has_fact(id) {
-                // A second run must have the same occurrence.
-                one.candidates = vec![candidate.clone()];
-                one.happened = Some(candidate);
-                one.facts.push(run.clone());
-            }
+    let court = Court {
+        places,
+        runner,
+        clock,
+        deadline,
+    };
+    // Controls need time too: patterns get two thirds of what is left, and the rest if controls leave some.
+    let begin = clock.now();
+    let end = begin + deadline.saturating_duration_since(begin) * 2 / 3;
+    for end in [end, deadline] {
+        rounds::make(&mut open, findings, places, runner, (clock, end), &mut tally.runs)?;
+        for one in open
+            .iter_mut()
+            .filter(|one| one.facts.len() >= WANTED_FACTS && !one.judged)
+        {
+            let finding = &mut findings[one.index];
+            let reason = judge(finding, one, &court, &mut tally.runs)?;
+            one.judged = true;
+            tally.settle(finding, reason);
         }
     }
+    let out_of_time = clock.now() >= deadline || clock.is_interrupted();
     for one in &open {
         let finding = &mut findings[one.index];
         if one.runs > 0 {
             tally.tried.push(finding.id.clone());
+            tally.accounts.push((finding.id.clone(), one.accounts.words()));
         }
-        let reason = if one.facts.len() >= WANTED_FACTS {
-            confirm(finding, one, places, runner, &mut tally.runs, &is_over)?
-        } else {
-            one.why_not(places, is_over())
-        };
-        if !reason.is_empty() {
-            // Why no schedule led there is still worth knowing if no goal did either.
-            let before = finding.limit.take().filter(|_| finding.evidence < Evidence::Confirmed);
-            let reason = before.map_or(reason.clone(), |before| format!("{before}; then {reason}"));
-            finding.limit = Some(reason.clone());
-            tally.reasons.push((finding.id.clone(), reason));
+        if !one.judged {
+            let reason = one.why_not(out_of_time);
+            tally.settle(finding, reason);
         }
     }
     Ok(tally)
 }
 
-/// Whether a finding is about variables of the JDK alone: the application's come first.
-fn is_of_platform(finding: &Finding) -> bool {
-    !finding.variables.is_empty() && finding.variables.iter().all(is_platform)
-}
-
-impl Open {
-    fn is_open(&self) -> bool {
-        self.facts.len() < WANTED_FACTS && self.runs < MOST_RUNS && !self.candidates.is_empty()
-    }
-
-    fn refuse(&mut self, candidate: &Candidate, why: String) {
-        self.candidates.retain(|other| other != candidate);
-        self.refused = Some(why);
-    }
-
-    /// Why the pattern did not happen twice.
-    fn why_not(&self, places: &Places, out_of_time: bool) -> String {
-        match (&self.refused, self.runs) {
-            _ if !self.facts.is_empty() => {
-                format!(
-                    "a directed run had the pattern, {} others did not",
-                    self.runs - self.facts.len()
-                )
-            }
-            (Some(why), 0) => why.clone(),
-            (None, 0) if out_of_time => "it was not tried: the time was used up (--budget)".into(),
-            (None, 0) => String::new(),
-            _ => account::why(&self.accounts, self.candidates.first(), places, self.runs),
+impl DirectedTally {
+    /// Keeps why a finding did not get further.
+    fn settle(&mut self, finding: &mut Finding, reason: String) {
+        if reason.is_empty() {
+            return;
         }
+        // Why no schedule led there is still worth knowing if no goal did either.
+        let before = finding.limit.take().filter(|_| finding.evidence < Evidence::Confirmed);
+        let reason = before.map_or(reason.clone(), |before| format!("{before}; then {reason}"));
+        finding.limit = Some(reason.clone());
+        self.reasons.push((finding.id.clone(), reason));
     }
-}
-
-/// The pattern happened twice: compares how these runs ended with serial runs of the same units. Why it is not harmful, empty
-/// if it is.
-fn confirm(
-    finding: &mut Finding,
-    one: &Open,
-    places: &Places,
-    runner: &dyn DirectedRunner,
-    runs: &mut usize,
-    is_over: &dyn Fn() -> bool,
-) -> Result<String> {
-    finding.evidence = Evidence::Confirmed;
-    let bad: Vec<Outcome> = one.facts[0].outcomes();
-    let shared = |outcome: &&Outcome| {
-        one.facts
-            .iter()
-            .all(|run| run.outcomes().iter().any(|other| is_alike(other, outcome)))
-    };
-    let bad: Vec<Outcome> = bad.iter().filter(shared).cloned().collect();
-    let notable = |outcome: &&Outcome| outcome.kind != "exit" || !outcome.message.ends_with(" 0");
-    let worst = bad.iter().find(notable);
-    finding.outcome = Some(worst.cloned().unwrap_or_else(|| Outcome {
-        kind: "normal".into(),
-        thread: None,
-        message: "the pattern happened; this time it had no visible effect".into(),
-    }));
-    if finding.rule == Rule::LockOrder && worst.is_some_and(|outcome| outcome.kind == "deadlock") {
-        // A deadlock needs the interleaving: no serial order of the critical sections has it.
-        finding.evidence = Evidence::Harmful;
-        return Ok(String::new());
-    }
-    let Some(worst) = worst else {
-        return Ok("its directed runs ended without a visible effect".into());
-    };
-    let Some(candidate) = &one.happened else {
-        return Ok(String::new());
-    };
-    let serial = serial_goals(finding.rule, candidate, places);
-    if serial.is_empty() {
-        return Ok("there is no pair of units to run in serial orders for comparison".into());
-    }
-    let orders = serial.len();
-    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
-    for (number, goal) in serial.iter().enumerate() {
-        for _ in 0..MOST_SERIAL_RUNS {
-            if is_over() {
-                break;
-            }
-            let mut plan = GoalsBuilder::new(*runs as u64 + 1);
-            plan.add("serial", goal);
-            let run = runner.direct(&plan.finish())?;
-            *runs += 1;
-            if !run.has_fact("serial") {
-                continue;
-            }
-            if run.outcomes().iter().any(|outcome| is_alike(outcome, worst)) {
-                return Ok("a serial order of the units has the same outcome".into());
-            }
-            *seen.entry(number).or_default() += 1;
-            break;
-        }
-    }
-    if seen.len() < orders {
-        return Ok(format!(
-            "{} of {orders} serial orders could not be made for comparison",
-            orders - seen.len()
-        ));
-    }
-    finding.evidence = Evidence::Harmful;
-    Ok(String::new())
-}
-
-/// The same kind of outcome: exceptions of the same class, the same exit code.
-fn is_alike(one: &Outcome, other: &Outcome) -> bool {
-    let class = |message: &str| message.split(':').next().unwrap_or_default().to_string();
-    one.kind == other.kind
-        && match one.kind.as_str() {
-            "exception" => class(&one.message) == class(&other.message),
-            "deadlock" => true,
-            _ => one.message == other.message,
-        }
 }

@@ -59,6 +59,13 @@ impl Places {
     }
 }
 
+#[cfg(test)]
+impl FromIterator<(u64, EventPlace)> for Places {
+    fn from_iter<I: IntoIterator<Item = (u64, EventPlace)>>(all: I) -> Places {
+        Places(all.into_iter().collect())
+    }
+}
+
 /// Sees a trace go by, for the occurrences of findings that goals are made of.
 #[derive(Debug)]
 pub struct PlacesBuilder {

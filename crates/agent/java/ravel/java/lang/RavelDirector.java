@@ -45,12 +45,46 @@ public final class RavelDirector {
         if (armed(site)) complete(site, thread(), true, value);
     }
 
+    /** A thread is about to write a number where another one is. */
+    public static void writes(long value, long old, int site) {
+        if (armed(site)) writing(site, thread(), old, value);
+    }
+
+    private static boolean unitArmed(int unit) {
+        return U.getByteOpaque(null, UNITS + unit) != 0;
+    }
+
     public static void enter(int unit) {
-        if (U.getByteOpaque(null, UNITS + unit) != 0) entered(unit, thread());
+        if (unitArmed(unit)) entered(unit, thread());
     }
 
     public static void leave(int unit) {
-        if (U.getByteOpaque(null, UNITS + unit) != 0) left(unit, thread());
+        if (unitArmed(unit)) left(unit, thread(), "nothing");
+    }
+
+    public static void leaveValue(long value, int unit) {
+        if (unitArmed(unit)) left(unit, thread(), Long.toString(value));
+    }
+
+    /** Only values of the JDK's own classes are told: no code of the program runs here. */
+    public static void leaveObject(Object value, int unit) {
+        if (unitArmed(unit)) left(unit, thread(), words(value));
+    }
+
+    public static void leaveThrown(Throwable exception, int unit) {
+        if (unitArmed(unit)) left(unit, thread(), "threw ".concat(exception.getClass().getName()));
+    }
+
+    private static String words(Object value) {
+        if (value == null) return "null";
+        if (value instanceof String) {
+            String text = (String) value;
+            return "\"".concat(text.length() > 200 ? text.substring(0, 200) : text).concat("\"");
+        }
+        Class<?> of = value.getClass();
+        boolean known = of == Integer.class || of == Long.class || of == Boolean.class || of == Short.class
+                || of == Byte.class || of == Character.class;
+        return known ? value.toString() : "an object";
     }
 
     /** A thread ends by an exception that no handler took. */
@@ -73,9 +107,11 @@ public final class RavelDirector {
 
     private static native void complete(int site, long thread, boolean known, long value);
 
+    private static native void writing(int site, long thread, long old, long value);
+
     private static native void entered(int unit, long thread);
 
-    private static native void left(int unit, long thread);
+    private static native void left(int unit, long thread, String result);
 
     private static native void died(Thread thread, String exception, String message);
 }

@@ -1,0 +1,157 @@
+//! Who gets a goal in the next run: every finding has its first run before any gets its second, and those of the application come
+//! before those of the JDK.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use ravel_analysis::finding::{Candidate, Evidence, Finding};
+use ravel_trace::origin::is_platform;
+
+use super::account::Accounts;
+use super::derive::{GoalsBuilder, pattern_goals};
+use super::places::Places;
+use super::{DirectedRun, DirectedRunner, MOST_CANDIDATES};
+use crate::proof::Clock;
+
+/// Goals that share a run: with more, their holds get in each other's way.
+const GOALS_PER_RUN: usize = 12;
+/// Runs that must have the pattern.
+pub const WANTED_FACTS: usize = 2;
+/// Runs in which a finding has a goal before it is given up.
+const MOST_RUNS: usize = 8;
+
+/// A finding on its way.
+pub struct Open {
+    /// Its place in the list of findings.
+    pub index: usize,
+    /// Occurrences that goals are made of.
+    candidates: Vec<Candidate>,
+    /// Runs in which it had a goal.
+    pub runs: usize,
+    /// Those in which the pattern happened.
+    pub facts: Vec<DirectedRun>,
+    /// The occurrence that happened, and which choice of hold points it took.
+    pub happened: Option<(Candidate, usize)>,
+    /// Why no goal could be made.
+    refused: Option<String>,
+    /// How its goals fared, of all runs.
+    pub accounts: Accounts,
+    /// Whether its harm has been judged.
+    pub judged: bool,
+}
+
+/// The findings that are not confirmed yet, the application's first.
+pub fn open(findings: &[Finding]) -> Vec<Open> {
+    let wanted = |finding: &Finding| finding.evidence < Evidence::Confirmed && !finding.candidates.is_empty();
+    let mut order: Vec<usize> = (0..findings.len()).filter(|&index| wanted(&findings[index])).collect();
+    order.sort_by_key(|&index| is_of_platform(&findings[index]));
+    let begin = |index: usize| Open {
+        index,
+        candidates: findings[index]
+            .candidates
+            .iter()
+            .take(MOST_CANDIDATES)
+            .cloned()
+            .collect(),
+        runs: 0,
+        facts: Vec::new(),
+        happened: None,
+        refused: None,
+        accounts: Accounts::default(),
+        judged: false,
+    };
+    order.into_iter().map(begin).collect()
+}
+
+/// Whether a finding is about variables of the JDK alone: the application's come first.
+fn is_of_platform(finding: &Finding) -> bool {
+    !finding.variables.is_empty() && finding.variables.iter().all(is_platform)
+}
+
+/// Makes runs until each finding had its pattern twice or is given up, or the time is over.
+pub fn make(
+    open: &mut [Open],
+    findings: &[Finding],
+    places: &Places,
+    runner: &dyn DirectedRunner,
+    (clock, end): (&dyn Clock, Instant),
+    runs: &mut usize,
+) -> Result<()> {
+    while clock.now() < end && !clock.is_interrupted() {
+        let mut next: Vec<usize> = (0..open.len()).filter(|&place| open[place].is_open()).collect();
+        next.sort_by_key(|&place| open[place].runs);
+        let mut plan = GoalsBuilder::new(*runs as u64 + 1);
+        let mut chosen = Vec::new();
+        for place in next {
+            if plan.len() >= GOALS_PER_RUN {
+                break;
+            }
+            let one = &mut open[place];
+            let (candidate, variant) = one.attempt();
+            match pattern_goals(findings[one.index].rule, &candidate, places, variant) {
+                Ok(goals) => {
+                    for goal in &goals {
+                        plan.add(&findings[one.index].id, goal);
+                    }
+                    chosen.push((place, candidate, variant));
+                }
+                Err(why) => one.refuse(&candidate, why),
+            }
+        }
+        if plan.is_empty() {
+            return Ok(());
+        }
+        let plan = plan.finish();
+        let run = runner.direct(&plan)?;
+        *runs += 1;
+        for (place, candidate, variant) in chosen {
+            let one = &mut open[place];
+            one.runs += 1;
+            let id = &findings[one.index].id;
+            one.accounts.add(id, &plan, &run.accounts(id).collect::<Vec<_>>());
+            if run.has_fact(id) {
+                // A second run must have the same occurrence.
+                one.candidates = vec![candidate.clone()];
+                one.happened = Some((candidate, variant));
+                one.facts.push(run.clone());
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Open {
+    fn is_open(&self) -> bool {
+        self.facts.len() < WANTED_FACTS && self.runs < MOST_RUNS && !self.candidates.is_empty()
+    }
+
+    /// Which occurrence the next run tries, and which hold points: each occurrence with the outermost ones first.
+    fn attempt(&self) -> (Candidate, usize) {
+        match &self.happened {
+            Some((candidate, variant)) => (candidate.clone(), *variant),
+            None => {
+                let all = self.candidates.len();
+                (self.candidates[self.runs % all].clone(), self.runs / all)
+            }
+        }
+    }
+
+    fn refuse(&mut self, candidate: &Candidate, why: String) {
+        self.candidates.retain(|other| other != candidate);
+        self.refused = Some(why);
+    }
+
+    /// Why the pattern did not happen twice.
+    pub fn why_not(&self, out_of_time: bool) -> String {
+        match (&self.refused, self.runs) {
+            _ if !self.facts.is_empty() => match self.runs - self.facts.len() {
+                0 => "a directed run had the pattern; there was no time for a second one (--budget)".into(),
+                others => format!("a directed run had the pattern, {others} others did not"),
+            },
+            (Some(why), 0) => why.clone(),
+            (None, 0) if out_of_time => "it was not tried: the time was used up (--budget)".into(),
+            (None, 0) => String::new(),
+            _ => self.accounts.why(self.runs),
+        }
+    }
+}

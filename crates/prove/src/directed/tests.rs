@@ -1,0 +1,419 @@
+//! Tests of the judgement, the budget and the fairness of directed runs, with a program that is a function of its goals.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, Rule, UnitKind, UnitSpan};
+use ravel_protocol::goal::{
+    Account, CodeMethod, CodeSite, Goal, GoalShape, Goals, LogLine, Passed, Released, UnitResult,
+};
+use ravel_trace::{LocationId, ThreadId};
+
+use super::places::{Activation, EventPlace, HeldLock};
+use super::*;
+
+/// What a program does in a directed run.
+type Behaviour<'b> = dyn Fn(&Goals) -> (i32, Vec<LogLine>) + Sync + 'b;
+
+struct Fake<'b> {
+    behaviour: &'b Behaviour<'b>,
+    /// The goals of each run.
+    plans: Mutex<Vec<Goals>>,
+    clock: &'b Ticking,
+}
+
+impl DirectedRunner for Fake<'_> {
+    fn direct(&self, plan: &Goals) -> Result<DirectedRun> {
+        self.plans.lock().expect("not poisoned").push(plan.clone());
+        self.clock.seconds.fetch_add(1, Ordering::Relaxed);
+        let (code, log) = (self.behaviour)(plan);
+        Ok(DirectedRun {
+            status: ExitStatus::from_raw(code << 8),
+            timed_out: false,
+            log,
+        })
+    }
+}
+
+/// A clock that moves by a second with each run.
+struct Ticking {
+    begin: Instant,
+    seconds: AtomicU64,
+}
+
+impl Clock for Ticking {
+    fn now(&self) -> Instant {
+        self.begin + Duration::from_secs(self.seconds.load(Ordering::Relaxed))
+    }
+
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// The findings after so many seconds, the plans of the runs, and the tally.
+fn directed(
+    findings: &mut [Finding],
+    places: &Places,
+    seconds: u64,
+    behaviour: &Behaviour<'_>,
+) -> (Vec<Goals>, DirectedTally) {
+    let clock = Ticking {
+        begin: Instant::now(),
+        seconds: AtomicU64::new(0),
+    };
+    let fake = Fake {
+        behaviour,
+        plans: Mutex::new(Vec::new()),
+        clock: &clock,
+    };
+    let deadline = clock.now() + Duration::from_secs(seconds);
+    let tally = direct(places, &fake, findings, (&clock, deadline)).expect("a fake does not fail");
+    (fake.plans.into_inner().expect("not poisoned"), tally)
+}
+
+fn method(name: &str) -> CodeMethod {
+    CodeMethod {
+        class: "shop/Stock".into(),
+        name: name.into(),
+        descriptor: "()V".into(),
+    }
+}
+
+fn event(index: u64, thread: u32) -> EventRef {
+    EventRef {
+        index,
+        thread: ThreadId(thread),
+        position: index as u32,
+        location: Some(LocationId(0)),
+        lock: None,
+    }
+}
+
+/// A place in a method that lies in one activation of it.
+fn place(index: u64, name: &str) -> EventPlace {
+    EventPlace {
+        position: index as u32,
+        site: Some(CodeSite {
+            method: method(name),
+            bci: index as u32,
+            member: "left".into(),
+            line: 10 + index as u32,
+        }),
+        cell: Some((1, u32::MAX)),
+        stack: vec![Activation {
+            method: method(name),
+            call: None,
+            entered: 0,
+        }],
+        locks: Vec::<HeldLock>::new(),
+    }
+}
+
+/// `take` reads and writes, and `put` writes in between.
+fn atomicity(id: &str, variable: &str) -> Finding {
+    let unit = |thread: u32, begin: u64| UnitSpan {
+        thread: ThreadId(thread),
+        begin: event(begin, thread),
+        end: None,
+        kind: UnitKind::Method,
+    };
+    finding(
+        id,
+        Rule::Atomicity,
+        variable,
+        Candidate {
+            events: vec![event(1, 1), event(2, 2), event(3, 1)],
+            owners: vec![Some(0), Some(1), Some(0)],
+            units: vec![unit(1, 1), unit(2, 2)],
+            observed: false,
+        },
+    )
+}
+
+fn race(id: &str, variable: &str) -> Finding {
+    let candidate = Candidate {
+        events: vec![event(1, 1), event(2, 2)],
+        owners: vec![None, None],
+        ..Candidate::default()
+    };
+    finding(id, Rule::DataRace, variable, candidate)
+}
+
+fn finding(id: &str, rule: Rule, variable: &str, candidate: Candidate) -> Finding {
+    Finding {
+        id: id.into(),
+        rule,
+        evidence: Evidence::Predicted,
+        shown: false,
+        patterns: Vec::new(),
+        analyses: Vec::new(),
+        variables: vec![variable.into()],
+        units: Vec::new(),
+        steps: Vec::new(),
+        outcome: None,
+        limit: None,
+        schedule: Vec::new(),
+        replay: String::new(),
+        message: String::new(),
+        help: String::new(),
+        candidates: vec![candidate],
+    }
+}
+
+fn places() -> Places {
+    Places::from_iter([(1, place(1, "take")), (2, place(2, "put")), (3, place(3, "take"))])
+}
+
+/// A goal that happens: steps with what each role found and wrote.
+fn fact(goal: &Goal, steps: &[(usize, Option<i64>, i64)]) -> LogLine {
+    let passed = |(step, (role, before, value)): (usize, &(usize, Option<i64>, i64))| Passed {
+        step,
+        role: *role,
+        thread: format!("t{role}"),
+        before: *before,
+        value: Some(*value),
+    };
+    LogLine::Fact {
+        goal: goal.id.clone(),
+        steps: steps.iter().enumerate().map(passed).collect(),
+        held_millis: 20,
+    }
+}
+
+fn happens(goal: &Goal) -> LogLine {
+    fact(goal, &[])
+}
+
+/// The unit of a role ended; each method is run by a thread of its own.
+fn result(plan: &Goals, role: usize, value: &str, activation: u64) -> LogLine {
+    let goal = &plan.goals[0];
+    let unit = goal.roles[role].result.expect("a unit");
+    LogLine::Result {
+        goal: goal.id.clone(),
+        role,
+        result: UnitResult {
+            thread: plan.methods[unit].name.clone(),
+            activation,
+            value: value.into(),
+        },
+    }
+}
+
+fn died(exception: &str) -> LogLine {
+    LogLine::Died {
+        thread: "t1".into(),
+        exception: exception.into(),
+    }
+}
+
+fn is_serial(goal: &Goal) -> bool {
+    goal.shape == GoalShape::Serial
+}
+
+#[test]
+fn every_finding_has_a_first_run_before_any_has_a_second_and_the_application_comes_first() {
+    let mut findings: Vec<Finding> = (0..40)
+        .map(|number| {
+            let of_platform = number % 2 == 0;
+            race(
+                &format!("f{number}"),
+                if of_platform {
+                    "java.util.ArrayList.size"
+                } else {
+                    "shop.Stock.left"
+                },
+            )
+        })
+        .collect();
+    let (plans, tally) = directed(&mut findings, &places(), 1_000, &|_| (0, Vec::new()));
+    let mut order: Vec<&str> = Vec::new();
+    for goal in plans.iter().flat_map(|plan| &plan.goals) {
+        if order.last() != Some(&goal.id.as_str()) {
+            order.push(&goal.id);
+        }
+    }
+    let mut firsts = order[..40].to_vec();
+    let number = |id: &str| id[1..].parse::<usize>().expect("a number");
+    assert!(firsts[..20].iter().all(|id| number(id) % 2 == 1), "{firsts:?}");
+    firsts.sort_unstable();
+    firsts.dedup();
+    assert_eq!(firsts.len(), 40, "each once");
+    assert_eq!(tally.tried.len(), 40);
+    assert!(plans.iter().all(|plan| plan.goals.len() <= 13));
+}
+
+#[test]
+fn no_run_begins_after_the_deadline() {
+    let mut findings = vec![race("f", "shop.Stock.left")];
+    let (plans, tally) = directed(&mut findings, &places(), 3, &|_| (0, Vec::new()));
+    assert_eq!((plans.len(), tally.runs), (3, 3));
+}
+
+#[test]
+fn a_race_that_happens_twice_is_confirmed_and_one_that_happens_once_is_not() {
+    let mut findings = vec![race("twice", "shop.Stock.left"), race("once", "shop.Stock.left")];
+    let runs = AtomicU64::new(0);
+    let (_, tally) = directed(&mut findings, &places(), 100, &|plan| {
+        let first = runs.fetch_add(1, Ordering::Relaxed) == 0;
+        let goals = plan.goals.iter().filter(|goal| first || goal.id == "twice");
+        (0, goals.map(happens).collect())
+    });
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
+    assert_eq!(findings[1].evidence, Evidence::Predicted);
+    let (_, reason) = tally.reasons.iter().find(|(id, _)| id == "once").expect("a reason");
+    assert_eq!(reason, "a directed run had the pattern, 7 others did not");
+}
+
+#[test]
+fn an_exception_that_serial_orders_do_not_have_is_harm() {
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    let (plans, _) = directed(&mut findings, &places(), 100, &|plan| {
+        let goal = &plan.goals[0];
+        match is_serial(goal) {
+            true => (0, vec![happens(goal)]),
+            false => (1, vec![happens(goal), died("java.lang.IllegalStateException: 7")]),
+        }
+    });
+    assert_eq!(findings[0].evidence, Evidence::Harmful);
+    let outcome = findings[0].outcome.as_ref().expect("an outcome");
+    assert_eq!(outcome.kind, "exception");
+    let controls: Vec<&Goal> = plans
+        .iter()
+        .map(|plan| &plan.goals[0])
+        .filter(|goal| is_serial(goal))
+        .collect();
+    assert_eq!(controls.len(), 4, "each order twice");
+    assert!(
+        controls
+            .iter()
+            .all(|goal| goal.pause.is_some_and(|pause| pause.millis == 20))
+    );
+}
+
+#[test]
+fn a_serial_order_that_cannot_be_made_leaves_the_finding_confirmed_and_is_named() {
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &|plan| {
+        let goal = &plan.goals[0];
+        match goal.id.as_str() {
+            "serial-1" => (0, Vec::new()),
+            "serial-0" => (0, vec![happens(goal)]),
+            _ => (1, vec![happens(goal)]),
+        }
+    });
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
+    let limit = findings[0].limit.as_deref().expect("a reason");
+    assert!(limit.contains("no run had Stock.put before Stock.take"), "{limit}");
+}
+
+#[test]
+fn an_outcome_that_comes_by_itself_is_harm_if_exclusive_runs_lack_it() {
+    let bad_end = |broken: u64| {
+        move |plan: &Goals| match plan.goals.first() {
+            None => (0, vec![LogLine::Exclusive { entered: 9, broken }]),
+            Some(goal) => (1, vec![happens(goal)]),
+        }
+    };
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &bad_end(0));
+    assert_eq!(findings[0].evidence, Evidence::Harmful);
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &bad_end(1));
+    assert_eq!(findings[0].evidence, Evidence::Confirmed, "they were not kept apart");
+}
+
+#[test]
+fn a_lost_update_is_harm_wherever_the_number_stands() {
+    let runs = AtomicU64::new(0);
+    let counter = |plan: &Goals| {
+        let at = runs.fetch_add(10, Ordering::Relaxed) as i64;
+        let goal = &plan.goals[0];
+        let steps = match goal.id.as_str() {
+            "serial-0" => vec![(0, None, at), (0, Some(at), at + 1), (1, Some(at + 1), at + 2)],
+            "serial-1" => vec![(0, Some(at), at + 1), (1, None, at + 1), (1, Some(at + 1), at + 2)],
+            _ => vec![(0, None, at), (1, Some(at), at + 1), (0, Some(at + 1), at + 1)],
+        };
+        (0, vec![fact(goal, &steps)])
+    };
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &counter);
+    assert_eq!(findings[0].evidence, Evidence::Harmful, "{:?}", findings[0].limit);
+    let outcome = findings[0].outcome.as_ref().expect("an outcome");
+    let words = "an update was lost: shop.Stock.left changed by 1, and by 2 in each serial order";
+    assert_eq!((outcome.kind.as_str(), outcome.message.as_str()), ("value", words));
+}
+
+#[test]
+fn a_value_that_units_set_and_do_not_add_to_is_no_lost_update() {
+    let setter = |plan: &Goals| {
+        let goal = &plan.goals[0];
+        let steps = match goal.id.as_str() {
+            "serial-0" => vec![(0, None, 0), (0, Some(0), 7), (1, Some(7), 9)],
+            "serial-1" => vec![(0, Some(0), 9), (1, None, 9), (1, Some(9), 7)],
+            _ => vec![(0, None, 0), (1, Some(0), 3), (0, Some(3), 5)],
+        };
+        (0, vec![fact(goal, &steps)])
+    };
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &setter);
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
+}
+
+#[test]
+fn results_are_compared_for_the_same_activations_only() {
+    let program = |later: u64| {
+        move |plan: &Goals| {
+            let goal = &plan.goals[0];
+            let (values, activation) = match goal.id.as_str() {
+                "serial-0" => (["true", "false"], 1 + later),
+                "serial-1" => (["true", "false"], 1 + later),
+                _ => (["true", "true"], 1),
+            };
+            let log = vec![
+                happens(goal),
+                result(plan, 0, values[0], activation),
+                result(plan, 1, values[1], activation),
+            ];
+            (0, log)
+        }
+    };
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &program(0));
+    assert_eq!(findings[0].evidence, Evidence::Harmful, "{:?}", findings[0].limit);
+    let outcome = findings[0].outcome.as_ref().expect("an outcome");
+    let words = "the units returned true and true; in serial orders false and true, or true and false";
+    assert_eq!(outcome.message, words);
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &program(1));
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
+}
+
+#[test]
+fn a_failed_attempt_names_the_line_where_the_partner_did_not_come() {
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    let (_, tally) = directed(&mut findings, &places(), 100, &|plan| {
+        let account = Account {
+            goal: plan.goals[0].id.clone(),
+            visits: vec![4, 0, 2],
+            candidates: vec![4, 0, 2],
+            instrumented: vec![true; 3],
+            threads: 1,
+            holds: 2,
+            ended: vec![(Released::Idle, 2)],
+            held_millis: 8,
+            facts: 0,
+        };
+        (0, vec![LogLine::Account(account)])
+    });
+    assert_eq!(findings[0].evidence, Evidence::Predicted);
+    let (_, reason) = &tally.reasons[0];
+    assert!(
+        reason.contains("no thread came to shop.Stock.put (line 12)"),
+        "{reason}"
+    );
+}
