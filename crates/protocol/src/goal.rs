@@ -95,7 +95,7 @@ pub enum GoalShape {
     Ordered,
     /// Every role is about to take its step and none has: acquisitions of a lock-order cycle.
     Blocked,
-    /// The roles one after the other: each begins when the unit of the one before has ended.
+    /// The roles one after the other: each begins when the one before has taken its last step, or its unit has ended.
     Serial,
 }
 

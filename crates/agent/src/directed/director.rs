@@ -403,10 +403,8 @@ impl<K> Director<K> {
                 before,
                 value: value.or(written),
             });
-            let ends_role = match state.goal.shape {
-                GoalShape::Serial => state.goal.roles[role].result.is_none() && state.is_last_of_role(step),
-                _ => true,
-            };
+            // A unit may go on for long after its last step of the pattern.
+            let ends_role = state.goal.shape != GoalShape::Serial || state.is_last_of_role(step);
             if ends_role {
                 state.done += 1;
             }

@@ -39,17 +39,13 @@ fn ask(jvmti: Jvmti, env: *mut JNIEnv) -> Option<bool> {
             return None;
         }
         let (mut count, mut list): (jint, *mut jobject) = (0, std::ptr::null_mut());
-        let monitors = match owned(jvmti.0, own, &raw mut count, &raw mut list) == jvmtiError::NONE {
-            true => std::slice::from_raw_parts(list, count.max(0) as usize).to_vec(),
-            false => Vec::new(),
-        };
-        jvmti.free(list);
+        let asked = owned(jvmti.0, own, &raw mut count, &raw mut list) == jvmtiError::NONE;
+        let monitors = taken(jvmti, list, if asked { count } else { 0 });
         let (mut count, mut list): (jint, *mut jobject) = (0, std::ptr::null_mut());
         if all(jvmti.0, &raw mut count, &raw mut list) != jvmtiError::NONE {
             return None;
         }
-        let threads = std::slice::from_raw_parts(list, count.max(0) as usize).to_vec();
-        jvmti.free(list);
+        let threads = taken(jvmti, list, count);
         let blockers = Blockers::find(env);
         for thread in threads.into_iter().filter(|thread| !same(*thread, own)) {
             let mut wanted: jobject = std::ptr::null_mut();
@@ -68,6 +64,21 @@ fn ask(jvmti: Jvmti, env: *mut JNIEnv) -> Option<bool> {
         }
         Some(false)
     }
+}
+
+/// A copy of a list that JVMTI allocated, which is given back. An empty one may have no memory.
+///
+/// # Safety
+///
+/// The list is null or has `count` references.
+unsafe fn taken(jvmti: Jvmti, list: *mut jobject, count: jint) -> Vec<jobject> {
+    if list.is_null() || count <= 0 {
+        return Vec::new();
+    }
+    // SAFETY: as the caller says.
+    let all = unsafe { std::slice::from_raw_parts(list, count as usize) }.to_vec();
+    jvmti.free(list);
+    all
 }
 
 /// The fields that say for which lock of `java.util.concurrent` a thread is parked, and who has it.
