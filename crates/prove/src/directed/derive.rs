@@ -205,20 +205,26 @@ pub fn serial_orders(
     });
     let order = |roles: [usize; 2]| {
         let steps_of = |place: usize, role: usize| {
-            let own = events.0.iter().filter(|event| event.thread == threads[role]);
-            own.enumerate()
-                .map(|(number, event)| CodeStep {
-                    role: place,
-                    site: event.site.clone(),
-                    object: event.object,
-                    // The thread that comes second waits before its first step, outside the locks that it takes on the way.
-                    hold: match (place, number) {
-                        (1, 0) => events.hold_before(candidate, places, event),
-                        _ => CodeHold::Never,
-                    },
-                    while_held: (place == 0).then_some(1),
-                })
-                .collect::<Vec<_>>()
+            let step = |site: &CodeSite, object: usize| CodeStep {
+                role: place,
+                site: site.clone(),
+                object,
+                hold: CodeHold::Never,
+                while_held: (place == 0).then_some(1),
+            };
+            let mut own = events.0.iter().filter(|event| event.thread == threads[role]);
+            let mut steps: Vec<CodeStep> = Vec::new();
+            if let Some(first) = own.clone().next() {
+                // What the unit has read on the way to its first step belongs to it: it must not be read too early.
+                steps.extend(first.place.earlier.iter().map(|site| step(site, first.object)));
+            }
+            steps.extend(own.by_ref().map(|event| step(&event.site, event.object)));
+            // The thread that comes second waits before its first step, outside the locks that it takes on the way.
+            if let (1, Some(first)) = (place, events.0.iter().find(|event| event.thread == threads[role])) {
+                let outside = events.hold_before(candidate, places, first);
+                steps[0].hold = outside;
+            }
+            steps
         };
         let of = |role: usize| events.role(candidate, places, threads[role]);
         SerialOrder {

@@ -4,7 +4,7 @@
 
 use ravel_analysis::finding::{Candidate, Finding};
 use ravel_trace::names::{Location, Names, Site, SiteKind, flags};
-use ravel_trace::{Event, LockId, Op, SiteId};
+use ravel_trace::{Event, LocationId, LockId, Op, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use ravel_protocol::goal::{CodeMethod, CodeSite};
@@ -46,6 +46,8 @@ pub struct EventPlace {
     pub stack: Vec<Activation>,
     /// In the order in which they were taken.
     pub locks: Vec<HeldLock>,
+    /// The accesses to the same location that the same pass of the same activation made before, oldest first.
+    pub earlier: Vec<CodeSite>,
 }
 
 /// The places of all events that findings name.
@@ -75,6 +77,10 @@ pub struct PlacesBuilder {
     stacks: FxHashMap<u32, Vec<Event>>,
     /// By thread: the locks held, and where they were taken.
     held: FxHashMap<u32, Vec<(LockId, Event)>>,
+    /// The locations of the wanted events.
+    locations: FxHashSet<LocationId>,
+    /// By thread and wanted location: the accesses of the present pass, and when their activation began.
+    passes: FxHashMap<(u32, LocationId), (u32, Vec<SiteId>)>,
     index: u64,
 }
 
@@ -94,6 +100,12 @@ impl PlacesBuilder {
             places: Places::default(),
             stacks: FxHashMap::default(),
             held: FxHashMap::default(),
+            locations: findings
+                .iter()
+                .flat_map(|finding| finding.candidates.iter().take(MOST_CANDIDATES))
+                .flat_map(|candidate| candidate.events.iter().filter_map(|event| event.location))
+                .collect(),
+            passes: FxHashMap::default(),
             index: 0,
         }
     }
@@ -112,8 +124,24 @@ impl PlacesBuilder {
             }
             _ => {}
         }
+        let location = event.op.location().filter(|location| self.locations.contains(location));
+        let pass = location.map(|location| {
+            let activation = stack.last().map_or(0, |entry| entry.position);
+            let pass = self.passes.entry((event.thread.0, location)).or_default();
+            // The same instruction again: a new pass of a loop.
+            if pass.0 != activation || pass.1.contains(&event.site) {
+                *pass = (activation, Vec::new());
+            }
+            pass
+        });
         if self.wanted.contains(&self.index) {
-            self.places.0.insert(self.index, place(event, stack, locks, names));
+            let mut place = place(event, stack, locks, names);
+            let earlier = pass.iter().flat_map(|pass| &pass.1);
+            place.earlier = earlier.filter_map(|site| instruction(names, *site)).collect();
+            self.places.0.insert(self.index, place);
+        }
+        if let Some(pass) = pass {
+            pass.1.push(event.site);
         }
         if let Op::Acquire { lock, .. } | Op::Resume { lock, .. } = event.op {
             locks.push((lock, *event));
@@ -162,6 +190,7 @@ fn place(event: &Event, stack: &[Event], locks: &[(LockId, Event)], names: &Name
         cell,
         stack,
         locks: locks.iter().map(held).collect(),
+        earlier: Vec::new(),
     }
 }
 

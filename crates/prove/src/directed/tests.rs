@@ -111,6 +111,7 @@ fn place(index: u64, name: &str) -> EventPlace {
             entered: 0,
         }],
         locks: Vec::<HeldLock>::new(),
+        earlier: Vec::new(),
     }
 }
 
