@@ -19,12 +19,15 @@ pub const FORMAT: Renderer = Renderer {
 pub fn render(report: &Report, options: &Options<'_>) -> String {
     let mut out = String::new();
     for finding in options.visible(report) {
-        annotate(&mut out, finding, options);
+        annotate(&mut out, finding, "", options);
+    }
+    for finding in options.visible_suspicions(report) {
+        annotate(&mut out, finding, words::ONLY_IN_CODE, options);
     }
     out
 }
 
-fn annotate(out: &mut String, finding: &Finding, options: &Options<'_>) {
+fn annotate(out: &mut String, finding: &Finding, remark: &str, options: &Options<'_>) {
     let level = match finding.evidence {
         Evidence::Harmful | Evidence::Confirmed => "error",
         Evidence::Witnessed | Evidence::Predicted => "warning",
@@ -33,7 +36,8 @@ fn annotate(out: &mut String, finding: &Finding, options: &Options<'_>) {
     let mut properties = Vec::new();
     let place = words::main_place(finding);
     if let Some(step) = place
-        && let Some(path) = options.sources.relative_path(&step.class, &step.file)
+        // GitHub drops a note on a file that the repository does not have. Without a path it is in the log.
+        && let Some(path) = options.sources.known_path(&step.class, &step.file)
     {
         properties.push(format!("file={}", escape_property(&path)));
         if step.line > 0 {
@@ -48,6 +52,14 @@ fn annotate(out: &mut String, finding: &Finding, options: &Options<'_>) {
     );
     properties.push(format!("title={}", escape_property(&title)));
     let mut message = finding.message.clone();
+    if !remark.is_empty() {
+        let _ = write!(message, "\nNot proven: {remark}");
+    }
+    if !properties.iter().any(|property| property.starts_with("file="))
+        && let Some(step) = place
+    {
+        let _ = write!(message, "\nWhere:{}", words::at(step));
+    }
     if let Some(outcome) = &finding.outcome {
         let _ = write!(message, "\nForced: {}", words::outcome(outcome));
     }

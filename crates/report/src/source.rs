@@ -141,12 +141,13 @@ impl SourceFinder {
 
     /// The path of a class's source as a URI relative to the base: where it was found, else where its package says.
     pub fn relative_path(&self, class: &str, file: &str) -> Option<String> {
-        if let Some(source) = self.find(class, file)
-            && source.in_base
-        {
-            return Some(source.path.clone());
-        }
-        guessed_path(class, file)
+        self.known_path(class, file).or_else(|| guessed_path(class, file))
+    }
+
+    /// The same, but only if the source lies below the base.
+    pub fn known_path(&self, class: &str, file: &str) -> Option<String> {
+        let source = self.find(class, file).filter(|source| source.in_base)?;
+        Some(source.path.clone())
     }
 
     fn search(&self, package: &str, file: &str) -> Option<Source> {
@@ -164,11 +165,15 @@ impl SourceFinder {
         // Kotlin lets a file lie outside the folder of its package; modules nest roots deeper than the usual ones.
         self.roots.iter().filter(|root| root.is_dir()).find_map(|root| {
             let index = self.index(root);
-            let candidates = index.get(file)?;
-            candidates
+            let mut candidates = index.get(file)?.clone();
+            candidates.sort();
+            let mut found = candidates
                 .iter()
                 .filter_map(|path| self.read_file(path))
-                .find(|source| declares(source, package))
+                .filter(|source| declares(source, package));
+            // Two modules with different files of one name: nothing says which of them was compiled.
+            let first = found.next()?;
+            found.all(|other| other.lines == first.lines).then_some(first)
         })
     }
 
@@ -334,6 +339,25 @@ mod tests {
             "b/deep/Stock.kt"
         );
         assert_eq!(finder.find("none.Stock", "Stock.kt"), None);
+    }
+
+    #[test]
+    fn a_file_that_is_there_twice_is_not_guessed() {
+        let dir = tempfile::tempdir().expect("folder");
+        write(dir.path(), "a/deep/Stock.java", "package shop;\nclass Stock {}\n");
+        write(dir.path(), "b/deep/Stock.java", "package shop;\nclass Stock {}\n");
+        write(dir.path(), "a/deep/Till.java", "package shop;\nclass Till {}\n");
+        write(
+            dir.path(),
+            "b/deep/Till.java",
+            "package shop;\n\nclass Till { int n; }\n",
+        );
+        let mut finder = SourceFinder::new(dir.path());
+        finder.add(dir.path());
+        let path = |class: &str| finder.known_path(class, &format!("{}.java", naming::simple_class(class)));
+        assert_eq!(path("shop.Stock").as_deref(), Some("a/deep/Stock.java"));
+        assert_eq!(path("shop.Till"), None, "the two differ");
+        assert_eq!(path("shop.Gone"), None);
     }
 
     #[test]
