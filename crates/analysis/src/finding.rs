@@ -244,6 +244,10 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The bugs, worst first.
     pub findings: Vec<Finding>,
+    /// What the code alone makes suspicious in classes that ran, and no run showed; none for a scan, whose findings are all of
+    /// this kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspicions: Vec<Finding>,
     /// What was recorded, one entry for each JVM; empty for what was found without a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recordings: Vec<Recording>,
@@ -258,6 +262,7 @@ impl Default for Report {
             summary: Summary::default(),
             warnings: Vec::new(),
             findings: Vec::new(),
+            suspicions: Vec::new(),
             recordings: Vec::new(),
         }
     }

@@ -14,8 +14,10 @@ use ravel_analysis::merge::fold_alike;
 use ravel_analysis::patterns::language::Pattern;
 use ravel_analysis::registry;
 use ravel_analysis::units::UnitSettings;
+use ravel_scan::confirm;
 use ravel_schedule::orders;
-use ravel_trace::{KEPT_RECORDS, ReadOptions, Reader, Trace};
+use ravel_trace::{KEPT_RECORDS, ReadOptions, Reader, Source, Trace};
+use rustc_hash::FxHashSet;
 
 use crate::analysing::{add_classes, replay_command, seen_from_here, watched};
 use crate::observer::Observer;
@@ -61,6 +63,8 @@ pub struct Job<'a> {
     /// What the class files said.
     suspects: Option<Suspects>,
     suspected: Option<Suspected>,
+    /// What the class files make suspicious in classes that ran.
+    suspicions: Vec<Finding>,
     /// Where classes lay, and with them perhaps their sources.
     class_path: Vec<PathBuf>,
     /// Why nothing at all could be forced.
@@ -126,6 +130,14 @@ pub struct WorkDone {
     pub decoded: u64,
 }
 
+/// The suspicions that no finding of a run shows, held back: they say something of the code and nothing of the run.
+fn only_in_code(suspicions: Vec<Finding>, findings: &mut [Finding]) -> Vec<Finding> {
+    let mut open = confirm::confirm(suspicions, findings);
+    open.retain(|suspicion| !findings.iter().any(|finding| confirm::touches(finding, suspicion)));
+    open.iter_mut().for_each(|suspicion| suspicion.shown = false);
+    open
+}
+
 impl<'a> Job<'a> {
     /// Nothing done yet.
     pub fn new(settings: Settings, observer: &'a dyn Observer) -> Self {
@@ -140,6 +152,7 @@ impl<'a> Job<'a> {
             recorded: Duration::ZERO,
             suspects: None,
             suspected: None,
+            suspicions: Vec::new(),
             class_path: Vec::new(),
             unforced: None,
             spent: Duration::ZERO,
@@ -278,6 +291,17 @@ impl<'a> Job<'a> {
         if let Some(options) = &settings.scan {
             let suspects = Suspects::of(reader.header(), options, self.suspects.take());
             self.suspected = suspects.support(&mut analysed.findings).or(self.suspected.take());
+            let names = reader.names();
+            let ran: FxHashSet<&str> = names
+                .methods
+                .iter()
+                .map(|m| names.class(m.class).name.as_str())
+                .collect();
+            for suspicion in suspects.of_classes(|class| ran.contains(class)) {
+                if !self.suspicions.iter().any(|known| known.id == suspicion.id) {
+                    self.suspicions.push(suspicion.clone());
+                }
+            }
             self.suspects = Some(suspects);
         }
         for place in class_path(reader.header()) {
@@ -359,6 +383,9 @@ impl<'a> Job<'a> {
         self.report
             .findings
             .sort_by_key(|finding| std::cmp::Reverse((finding.shown, finding.evidence)));
+        if self.settings.only.is_empty() {
+            self.report.suspicions = only_in_code(self.suspicions, &mut self.report.findings);
+        }
         for recording in &mut self.report.recordings {
             recording.keep_only(&self.report.findings);
         }

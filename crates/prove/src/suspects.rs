@@ -43,6 +43,12 @@ impl Suspects {
         Suspects { paths, findings }
     }
 
+    /// What the scan would show and whose code is all in classes that ran.
+    pub fn of_classes(&self, ran: impl Fn(&str) -> bool) -> impl Iterator<Item = &Finding> {
+        let shown = self.findings.iter().filter(|finding| finding.shown);
+        shown.filter(move |finding| finding.steps.iter().all(|step| ran(&step.class)))
+    }
+
     /// Notes which findings of a run were suspected; says how many, if anything was.
     pub fn support(&self, found: &mut [Finding]) -> Option<Suspected> {
         let open = confirm::confirm(self.findings.clone(), found).len();

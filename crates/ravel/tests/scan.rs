@@ -52,9 +52,13 @@ public class Shop {
 }";
 
 fn compiled(jdk: &Jdk) -> tempfile::TempDir {
+    compiled_from(jdk, "Shop.java", SHOP)
+}
+
+fn compiled_from(jdk: &Jdk, name: &str, code: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let source = folder.path().join("Shop.java");
-    std::fs::write(&source, SHOP).expect("written");
+    let source = folder.path().join(name);
+    std::fs::write(&source, code).expect("written");
     let output = Command::new(jdk.tool("javac"))
         .args(["-g", "-d"])
         .arg(folder.path().join("classes"))
@@ -155,6 +159,79 @@ fn exit_codes_and_configuration() {
     assert_eq!(again.status.code(), Some(1), "{}", text(&again));
 }
 
+/// A program that is right, next to code that is not: a class that is used but for one method, and one that is not used at all.
+const QUIET: &str = "
+public class Quiet {
+    static Object helper;
+    static int ready() { return 1; }
+    static Object helper() {
+        if (helper == null) {
+            synchronized (Quiet.class) {
+                if (helper == null) helper = new Object();
+            }
+        }
+        return helper;
+    }
+
+    static class Idle {
+        static Object other;
+        static Object other() {
+            if (other == null) {
+                synchronized (Idle.class) {
+                    if (other == null) other = new Object();
+                }
+            }
+            return other;
+        }
+    }
+
+    static int count;
+    static synchronized void add() { count += ready(); }
+
+    public static void main(String[] arguments) throws Exception {
+        Thread first = new Thread(Quiet::add), second = new Thread(Quiet::add);
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+    }
+}";
+
+#[test]
+fn a_run_lists_what_only_the_code_says() {
+    for jdk in tested_jdks() {
+        let folder = compiled_from(&jdk, "Quiet.java", QUIET);
+        let folder = folder.path();
+        let mut command = ravel();
+        command
+            .current_dir(folder)
+            .arg("run")
+            .args(["--out", "json=run.json", "--"]);
+        command.arg(jdk.tool("java")).args(["-cp", "classes", "Quiet"]);
+        let output = run(&mut command, LIMIT);
+        let said = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("1 suspicion of the static scan"), "{said}");
+        assert!(!said.contains("double-checked-locking"), "held back: {said}");
+        let json = std::fs::read_to_string(folder.join("run.json")).expect("written");
+        let found: Value = serde_json::from_str(&json).expect("JSON");
+        let suspicions = found["suspicions"].as_array().expect("suspicions");
+        assert_eq!(suspicions.len(), 1, "Idle was never loaded: {suspicions:?}");
+        assert_eq!(suspicions[0]["variables"][0], "Quiet.helper");
+        assert_eq!(
+            (&suspicions[0]["shown"], &suspicions[0]["evidence"]),
+            (&false.into(), &"suspected".into())
+        );
+        let all = run(ravel().current_dir(folder).args(["report", "run.json", "--all"]), LIMIT);
+        assert!(
+            text(&all).contains("== seen in code, not reached in a run =="),
+            "{}",
+            text(&all)
+        );
+        assert_eq!(all.status.code(), Some(0), "a suspicion fails nothing");
+    }
+}
+
 #[test]
 fn a_run_confirms_what_the_scan_suspects() {
     for jdk in tested_jdks() {
@@ -190,6 +267,8 @@ fn a_run_confirms_what_the_scan_suspects() {
             .collect();
         let rules: Vec<&str> = supported.iter().filter_map(|f| f["rule"].as_str()).collect();
         assert_eq!(rules.len(), 2, "{rules:?} on JDK {}", jdk.release);
+        let open = found["suspicions"].as_array().map_or(0, Vec::len);
+        assert_eq!(open, 0, "both were reached: {}", found["suspicions"]);
         // The race on the field is the same bug for both, so it has one id.
         let ids: Vec<&Value> = findings(&suspected).iter().map(|f| &f["id"]).collect();
         let race = supported.iter().find(|f| f["rule"] == "data-race").expect("the race");

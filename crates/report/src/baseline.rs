@@ -102,7 +102,8 @@ impl Baseline {
 
     /// The ids of entries that the report no longer has.
     pub fn stale(&self, report: &Report) -> Vec<String> {
-        let gone = |e: &&AcceptedFinding| !report.findings.iter().any(|f| f.id == e.id);
+        let all = || report.findings.iter().chain(&report.suspicions);
+        let gone = |e: &&AcceptedFinding| !all().any(|f| f.id == e.id);
         self.accepted.iter().filter(gone).map(|e| e.id.clone()).collect()
     }
 

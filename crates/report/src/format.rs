@@ -42,6 +42,7 @@ impl Renderer {
             Form::Told => {
                 let told = Report {
                     findings: report.findings.iter().map(words::told).collect(),
+                    suspicions: report.suspicions.iter().map(words::told).collect(),
                     version: report.version,
                     program: report.program.clone(),
                     summary: report.summary,

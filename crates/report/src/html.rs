@@ -34,6 +34,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     } else {
         format!("Ravel: {}", words::program(&report.program))
     };
+    let in_code = format!("{}; see the end of the page", words::ONLY_IN_CODE);
     let summary: String = text::summary_rows(report, options)
         .iter()
         .map(|(name, text)| {
@@ -42,6 +43,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
                 escape(name),
                 escape(
                     &text
+                        .replace(&format!("{}; see them with --all", words::ONLY_IN_CODE), &in_code)
                         .replace("see them with --all", "tick “held back too” to see them")
                         .replace(", shown above because of --all", "")
                 )
@@ -62,6 +64,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
         .map(|f| text::render_finding(f, &plain_options) + "\n")
         .collect();
     let data = data(report, options).to_string();
+    let suspicions = suspicions(report, &plain_options);
     fill(
         PAGE,
         &[
@@ -69,9 +72,28 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
             ("@style@", STYLE),
             ("@summary@", &summary),
             ("@plain@", &escape(&plain)),
+            ("@suspicions@", &suspicions),
             ("@data@", &escape_json(&data)),
             ("@script@", SCRIPT),
         ],
+    )
+}
+
+/// What only the code says: a section of its own below the findings, closed until somebody opens it.
+fn suspicions(report: &Report, options: &Options<'_>) -> String {
+    if report.suspicions.is_empty() {
+        return String::new();
+    }
+    let text: Vec<String> = report
+        .suspicions
+        .iter()
+        .map(|f| text::render_finding(f, options))
+        .collect();
+    format!(
+        "<section id=\"suspicions\" aria-label=\"Suspicions of the static scan\">\n<details>\n<summary>{} of the static scan, {}</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
+        words::count(report.suspicions.len() as u64, "suspicion"),
+        words::ONLY_IN_CODE,
+        escape(&text.join("\n"))
     )
 }
 

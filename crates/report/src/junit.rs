@@ -26,10 +26,12 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
         .collect();
     let tests = findings.len() + clean.len();
     let failures = findings.len();
+    let suspicions = options.visible_suspicions(report);
+    let all = tests + suspicions.len();
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         out,
-        "<testsuites name=\"ravel\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">"
+        "<testsuites name=\"ravel\" tests=\"{all}\" failures=\"{failures}\" errors=\"0\">"
     );
     let _ = writeln!(
         out,
@@ -50,18 +52,47 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
             words::rule(rule)
         );
     }
-    out.push_str("  </testsuite>\n</testsuites>\n");
+    out.push_str("  </testsuite>\n");
+    if !suspicions.is_empty() {
+        suite_of_suspicions(&mut out, suspicions);
+    }
+    out.push_str("</testsuites>\n");
     out
 }
 
-fn case(out: &mut String, finding: &Finding, options: &Options<'_>) {
-    let class = words::main_place(finding).map_or("ravel", |s| s.class.as_str());
-    let name = format!(
+/// What only the code says is a suite of its own, of tests that were not made.
+fn suite_of_suspicions(out: &mut String, suspicions: &[Finding]) {
+    let (name, count) = (words::ONLY_IN_CODE, suspicions.len());
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"{name}\" tests=\"{count}\" failures=\"0\" errors=\"0\" skipped=\"{count}\" time=\"0\">"
+    );
+    for finding in suspicions {
+        let _ = writeln!(
+            out,
+            "    <testcase classname=\"{}\" name=\"{}\" time=\"0\"><skipped message=\"{name}: {}\"/></testcase>",
+            escape(class(finding)),
+            escape(&title(finding)),
+            escape(&finding.message),
+        );
+    }
+    out.push_str("  </testsuite>\n");
+}
+
+fn class(finding: &Finding) -> &str {
+    words::main_place(finding).map_or("ravel", |s| s.class.as_str())
+}
+
+fn title(finding: &Finding) -> String {
+    format!(
         "{} {} {}",
         words::rule(finding.rule),
         words::variables(finding),
         finding.id
-    );
+    )
+}
+
+fn case(out: &mut String, finding: &Finding, options: &Options<'_>) {
     let plain = Options {
         color: false,
         ..Options::new(options.sources)
@@ -69,8 +100,8 @@ fn case(out: &mut String, finding: &Finding, options: &Options<'_>) {
     let _ = writeln!(
         out,
         "    <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>",
-        escape(class),
-        escape(&name),
+        escape(class(finding)),
+        escape(&title(finding)),
         words::evidence(finding.evidence),
         escape(&finding.message),
         escape(&text::render_finding(finding, &plain)),

@@ -57,6 +57,11 @@ impl<'a> Options<'a> {
     pub fn visible<'r>(&self, report: &'r Report) -> Vec<&'r Finding> {
         report.findings.iter().filter(|f| self.all || f.shown).collect()
     }
+
+    /// What the code alone makes suspicious and no run showed: apart from the findings, and only for those who want all.
+    pub fn visible_suspicions<'r>(&self, report: &'r Report) -> &'r [Finding] {
+        if self.all { &report.suspicions } else { &[] }
+    }
 }
 
 /// Facts for the summary that the findings do not carry. Every one may be left out.

@@ -27,7 +27,9 @@ pub const FORMAT: Renderer = Renderer {
 /// The log of one run.
 pub fn render(report: &Report, options: &Options<'_>) -> String {
     let visible = options.visible(report);
-    let results: Vec<Value> = visible.iter().filter_map(|f| result(f, options)).collect();
+    let mut results: Vec<Value> = visible.iter().filter_map(|f| result(f, options)).collect();
+    let suspicions = options.visible_suspicions(report).iter();
+    results.extend(suspicions.filter_map(|f| result(f, options)).map(as_suspicion));
     // GitHub refuses a whole file for one result without a place: such a finding is said in a notification instead.
     let notifications: Vec<Value> = visible
         .iter()
@@ -153,6 +155,16 @@ fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
         result["stacks"] = Value::Array(stacks);
     }
     Some(result)
+}
+
+/// A result that a person should look at, and that fails nothing.
+fn as_suspicion(mut result: Value) -> Value {
+    let text = result["message"]["text"].as_str().unwrap_or_default();
+    let text = format!("{text} ({})", words::ONLY_IN_CODE);
+    result["message"]["text"] = json!(text);
+    result["kind"] = json!("review");
+    result["level"] = json!("none");
+    result
 }
 
 fn main_location(finding: &Finding, options: &Options<'_>) -> Option<Value> {

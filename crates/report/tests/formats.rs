@@ -186,6 +186,77 @@ fn github_annotations_are_one_line_each() {
     }
 }
 
+/// A path that nobody saw is no path: GitHub would drop the note.
+#[test]
+fn github_annotations_name_files_that_are_there() {
+    let report = common::report("mixed");
+    let sources = common::sources();
+    let mut options = Options::new(&sources);
+    options.all = true;
+    let text = render(&report, Format::Github, &options);
+    let cache = text.lines().find(|line| line.contains("33334444")).expect("held back");
+    assert!(!cache.contains("file=") && !cache.contains("line="), "{cache}");
+    assert!(cache.contains("%0AWhere: at Cache.java:40 in Cache."), "{cache}");
+    let nowhere = SourceFinder::none();
+    let text = render(&report, Format::Github, &Options::new(&nowhere));
+    assert!(!text.contains("file="), "{text}");
+}
+
+#[test]
+fn what_only_the_code_says_is_apart_in_every_format() {
+    let sources = common::sources();
+    let mut report = common::report("mixed");
+    report.suspicions = common::report("suspected").findings;
+    report.suspicions.truncate(2);
+    let ids: Vec<String> = report.suspicions.iter().map(|f| f.id.clone()).collect();
+    report.findings.retain(|f| !ids.contains(&f.id));
+    let rendered = |format, all| {
+        let options = Options {
+            all,
+            width: 120,
+            ..Options::new(&sources)
+        };
+        render(&report, format, &options)
+    };
+    let remark = "seen in code, not reached in a run";
+    for format in [Format::Text, Format::Sarif, Format::Junit, Format::Github] {
+        let (short, all) = (rendered(format, false), rendered(format, true));
+        for id in &ids {
+            assert!(!short.contains(id.as_str()), "{format}: {id} is held back");
+            assert!(all.matches(remark).count() > 1, "{format}");
+            assert!(all.contains(id.as_str()), "{format}: {id} is asked for");
+        }
+    }
+    let text = rendered(Format::Text, true);
+    let heading = text.find(&format!("== {remark} ==")).expect("a heading");
+    for finding in &report.findings {
+        assert!(text.find(&finding.id).expect("there") < heading, "{}", finding.id);
+    }
+    assert!(rendered(Format::Text, false).contains(&format!(
+        "2 suspicions of the static scan, {remark}; see them with --all"
+    )));
+    let log: Value = serde_json::from_str(&rendered(Format::Sarif, true)).expect("JSON");
+    let reviews = log["runs"][0]["results"].as_array().expect("results").iter();
+    assert_eq!(
+        reviews
+            .filter(|r| r["kind"] == "review" && r["level"] == "none")
+            .count(),
+        2
+    );
+    assert!(common::sarif_validator().iter_errors(&log).next().is_none());
+    let junit = rendered(Format::Junit, true);
+    assert_eq!(
+        junit.matches("<failure").count(),
+        report.findings.len(),
+        "a suspicion fails nothing"
+    );
+    assert_eq!(junit.matches("<skipped").count(), 2);
+    let page = rendered(Format::Html, false);
+    assert!(page.contains("<section id=\"suspicions\"") && page.contains("see the end of the page"));
+    let json: Value = serde_json::from_str(&rendered(Format::Json, false)).expect("JSON");
+    assert_eq!(json["suspicions"].as_array().map(Vec::len), Some(2));
+}
+
 #[test]
 fn the_rules_page_is_in_step() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules.md");

@@ -4,7 +4,7 @@
 //! the same fingerprint), or when the run shows what was suspected: a race on the suspected field, an interruption between
 //! the two suspected acquisitions, a circle of locks through the suspected methods.
 
-use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, RuleFamily};
 use ravel_trace::naming::Frame;
 
 use crate::rules::{RULES, ShownBy};
@@ -26,6 +26,17 @@ pub fn confirm(suspects: Vec<Finding>, found: &mut [Finding]) -> Vec<Finding> {
         !seen
     });
     open
+}
+
+/// Whether a finding of a run goes through the code of a suspicion, so that it would be untrue that no run reached it: through
+/// every place of it, or through one if the finding has happened.
+pub fn touches(finding: &Finding, suspicion: &Finding) -> bool {
+    let mut places = suspicion.steps.iter().map(FindingStep::frame);
+    let reached = |place: Frame<'_>| finding.steps.iter().any(|step| passes(step, &|frame| *frame == place));
+    match finding.evidence {
+        Evidence::Harmful | Evidence::Confirmed => places.any(reached),
+        _ => !suspicion.steps.is_empty() && places.all(reached),
+    }
 }
 
 /// Whether code that a scan suspects supports a finding.
@@ -55,9 +66,10 @@ fn is_same(suspect: &Finding, finding: &Finding) -> bool {
         }
 }
 
-/// Whether one thread of the run goes through both acquisitions: after the context come the first and the second.
+/// Whether one thread of the run goes through both places: the test and the act, or after a context the first acquisition and the
+/// second.
 fn is_between(suspected: &[FindingStep], real: &[FindingStep]) -> bool {
-    let [_, first, second, ..] = suspected else {
+    let ([first, second] | [_, first, second, ..]) = suspected else {
         return false;
     };
     let (first, second) = (first.frame(), second.frame());

@@ -198,10 +198,12 @@ pub fn report(finished: Finished, notes: Notes, args: &ReportArgs, config: &Conf
 fn analysed(work: &WorkDone) -> String {
     let seconds = work.analysed.as_secs_f64();
     let suspected = work.suspected.map_or(String::new(), |suspected| {
-        format!(
-            "; the code alone makes {} suspicious, {} seen in the run",
-            suspected.all, suspected.seen
-        )
+        let all = count(suspected.all as u64, "suspicion");
+        let reached = match suspected.seen {
+            0 => "none".to_owned(),
+            seen => seen.to_string(),
+        };
+        format!("; static scan: {all}, {reached} reached in this run")
     });
     format!("{} analyses in {seconds:.1} s{suspected}", work.analyses)
 }

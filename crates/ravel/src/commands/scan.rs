@@ -23,7 +23,8 @@ pub struct Args {
     /// Also find two different locks taken in turn under a third: more findings, more of them harmless.
     #[arg(long)]
     variant: bool,
-    /// The JDK whose classes say what library calls lock; without one they lock nothing.
+    /// The JDK whose classes say what library calls lock; without one they lock nothing. What was learnt of it is kept in the
+    /// cache directory.
     #[arg(long, value_name = "HOME")]
     jdk: Option<PathBuf>,
     /// A class whose objects are never shared although they lock themselves (`shop.Buffer`, `shop.*`).
@@ -61,6 +62,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let (mut options, warnings) = options(&config);
     options.variant = args.variant;
     options.jdk = args.jdk;
+    options.cache = ravel_prove::agent_library::cache_directories();
     let start = Instant::now();
     if let Some(home) = options.jdk.as_ref().filter(|home| !is_jdk(home)) {
         anyhow::bail!(

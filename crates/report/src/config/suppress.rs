@@ -38,7 +38,7 @@ pub fn apply(report: Report, config: &Config, baseline: Option<&Baseline>, today
     let mut suppressed = 0;
     let mut baselined = 0;
     let mut report = report;
-    report.findings.retain(|finding| {
+    let mut stays = |finding: &Finding| {
         let mut hit = false;
         for (suppression, used) in config.suppressions.iter().zip(&mut used) {
             if suppression.covers(finding) {
@@ -53,7 +53,9 @@ pub fn apply(report: Report, config: &Config, baseline: Option<&Baseline>, today
         let accepted = baseline.is_some_and(|b| b.accepts(finding));
         baselined += usize::from(accepted);
         !accepted
-    });
+    };
+    report.findings.retain(&mut stays);
+    report.suspicions.retain(&mut stays);
     for (suppression, used) in config.suppressions.iter().zip(used) {
         let what = format!(
             "the suppression in ravel.toml, line {} ({})",

@@ -37,6 +37,16 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
         out.push_str(&render_finding(finding, options));
         out.push('\n');
     }
+    let suspicions = options.visible_suspicions(report);
+    if !suspicions.is_empty() {
+        let style = Style::new(options.color, options.unicode);
+        let heading = format!("== {} ==", words::ONLY_IN_CODE);
+        out.push_str(&format!("{}\n\n", style.paint(Look::Bold, &heading)));
+    }
+    for finding in suspicions {
+        out.push_str(&render_finding(finding, options));
+        out.push('\n');
+    }
     out.push_str(&summary::render(report, options));
     out
 }

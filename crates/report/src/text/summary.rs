@@ -58,6 +58,9 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
         };
         rows.push(("held back", Look::Bold, format!("{}{how}", by_evidence(&held))));
     }
+    if !report.suspicions.is_empty() {
+        rows.push(("in code", Look::Bold, in_code(report, options)));
+    }
     let accepted = accepted(options);
     if !accepted.is_empty() {
         rows.push(("accepted", Look::Bold, accepted));
@@ -169,6 +172,17 @@ fn by_evidence(findings: &[&Finding]) -> String {
         .map(|(e, n)| format!("{n} {}", words::evidence(e)))
         .collect();
     parts.join(", ")
+}
+
+/// What the static scan suspects of classes that ran. It is no finding of the run and never decides how a run ends.
+fn in_code(report: &Report, options: &Options<'_>) -> String {
+    let count = words::count(report.suspicions.len() as u64, "suspicion");
+    let how = if options.all {
+        ", shown above because of --all"
+    } else {
+        "; see them with --all"
+    };
+    format!("{count} of the static scan, {}{how}", words::ONLY_IN_CODE)
 }
 
 fn accepted(options: &Options<'_>) -> String {

@@ -21,6 +21,9 @@ pub const LADDER: [Evidence; 5] = [
     Evidence::Suspected,
 ];
 
+/// What is said of a suspicion of the static scan in the report of a run.
+pub const ONLY_IN_CODE: &str = "seen in code, not reached in a run";
+
 /// The rule's id, `data-race`.
 pub fn rule(rule: Rule) -> &'static str {
     rule.name()
