@@ -4,11 +4,11 @@
 //! target to its call sites. So a call with a thousand possible answers costs a thousand and not a thousand per site.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::body::{CallRef, Stmt};
 use crate::hierarchy::Hierarchy;
-use crate::program::{MethodId, Program};
+use crate::program::{Lent, MethodId, Program};
 use crate::symbols::Sym;
 
 /// What calls name: a class, a method, and whether overrides may answer.
@@ -76,6 +76,17 @@ impl<'p> CallGraph<'p> {
     /// The number of a target that some call names.
     pub fn target(&self, target: CallRef) -> Option<TargetId> {
         self.index.get(&target).copied()
+    }
+
+    /// The names and descriptors of what the program calls, but those that only a library calls.
+    pub fn asked_of(&self, lent: &Lent) -> FxHashSet<Sym> {
+        let mut asked = FxHashSet::default();
+        for (target, sites) in self.targets.iter().zip(&self.sites) {
+            if sites.iter().any(|site| !lent.has(site.method)) {
+                asked.insert(self.program.symbols.members(target.pair).1);
+            }
+        }
+        asked
     }
 
     /// The calls that name a target.

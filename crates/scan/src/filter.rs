@@ -68,6 +68,11 @@ impl Filter {
         self.unshared.len() < before
     }
 
+    /// The classes whose objects are taken to be unshared.
+    pub fn unshared(&self) -> &[String] {
+        &self.unshared
+    }
+
     /// Whether objects of a class are taken to be unshared.
     pub fn is_unshared(&self, class: &str) -> bool {
         self.unshared.iter().any(|known| match known.strip_suffix('*') {

@@ -4,6 +4,7 @@
 //! flow graphs of acquisitions, calls and assignments over locking expressions ([`expr`]); [`callgraph`] links calls to the
 //! methods that may answer; [`summary`] carries what methods lock to their callers; [`pattern`] is the dataflow of the
 //! LockPattern paper; [`rules`] has one file per rule; [`flow`] follows the values of one method for those that ask;
+//! `library` keeps what a JDK locks;
 //! [`confirm`] joins suspicions with the findings of a recorded run;
 //! [`naming`] names the locks of one.
 //!
@@ -19,6 +20,7 @@ pub mod expr;
 pub mod filter;
 pub mod flow;
 pub mod hierarchy;
+mod library;
 mod load;
 mod lower;
 pub mod naming;

@@ -9,7 +9,8 @@ use ravel_classfile::archive::{self, ArchiveError};
 
 use crate::callgraph::CallGraph;
 use crate::filter::Filter;
-use crate::lower::{Input, program};
+use crate::library;
+use crate::lower::{self, Input};
 use crate::program::{Counts, Program};
 use crate::rules::{Facts, RULES, ScanRule};
 use crate::{report, solve};
@@ -25,6 +26,8 @@ pub struct Options {
     pub modules: Vec<String>,
     /// Which locks count.
     pub filter: Filter,
+    /// Where what was learnt of a JDK is kept, the best place first; nowhere if there are none.
+    pub cache: Vec<PathBuf>,
 }
 
 /// Why nothing could be scanned.
@@ -41,6 +44,8 @@ pub enum ScanError {
 pub struct Times {
     /// Reading files.
     pub read: Duration,
+    /// What a JDK lends.
+    pub library: Duration,
     /// Class files to the program.
     pub lower: Duration,
     /// The call graph.
@@ -66,54 +71,61 @@ pub struct Scan {
     pub times: Times,
 }
 
-fn collect(
-    path: &Path,
+/// Takes entries in, but those of modules that are not wanted.
+fn taken<'a>(
     wanted: bool,
-    modules: &[String],
-    into: &mut Vec<Input>,
-    damaged: Option<&mut Vec<ArchiveError>>,
-) -> Result<(), ArchiveError> {
-    let mut each = |entry: archive::ClassEntry| {
+    modules: &'a [String],
+    into: &'a mut Vec<Input>,
+) -> impl FnMut(archive::ClassEntry) -> ControlFlow<()> + 'a {
+    move |entry| {
         let left_out = |module: &String| !modules.is_empty() && !modules.contains(module);
-        if entry.module.as_ref().is_some_and(left_out) {
-            return ControlFlow::Continue(());
+        if !entry.module.as_ref().is_some_and(left_out) {
+            into.push(Input {
+                origin: entry.origin,
+                bytes: entry.bytes,
+                wanted,
+            });
         }
-        into.push(Input {
-            origin: entry.origin,
-            bytes: entry.bytes,
-            wanted,
-        });
         ControlFlow::Continue(())
-    };
-    match damaged {
-        Some(damaged) => archive::for_each_readable_class(path, &archive::Options::default(), damaged, &mut each),
-        None => archive::for_each_jdk_class(path, &mut each),
     }
 }
 
-/// The classes under the paths and of the JDK, and the archives that could not be read. A path that cannot be read is an error
-/// only if there is nothing else to look at.
-fn inputs(paths: &[PathBuf], options: &Options) -> Result<(Vec<Input>, Vec<String>), ScanError> {
+/// The classes of a JDK, which lend what they lock and in which no findings are wanted.
+pub(crate) fn collect_jdk(home: &Path, modules: &[String]) -> Result<Vec<Input>, ScanError> {
+    let mut inputs = Vec::new();
+    archive::for_each_jdk_class(home, &mut taken(false, modules, &mut inputs))?;
+    Ok(inputs)
+}
+
+/// The classes under the paths, and the archives that could not be read. A path that cannot be read is an error only if there
+/// is nothing else to look at.
+fn collect(paths: &[PathBuf], options: &Options) -> Result<(Vec<Input>, Vec<String>), ScanError> {
     let mut inputs = Vec::new();
     let mut damaged = Vec::new();
     for path in paths {
-        if let Err(error) = collect(path, true, &options.modules, &mut inputs, Some(&mut damaged)) {
-            damaged.push(error);
-        }
+        let mut each = taken(true, &options.modules, &mut inputs);
+        let done = archive::for_each_readable_class(path, &archive::Options::default(), &mut damaged, &mut each);
+        drop(each);
+        damaged.extend(done.err());
     }
     if inputs.is_empty() && !damaged.is_empty() {
         return Err(damaged.swap_remove(0).into());
     }
-    if let Some(home) = &options.jdk {
-        collect(home, false, &options.modules, &mut inputs, None)?;
-    }
     Ok((inputs, damaged.iter().map(ArchiveError::to_string).collect()))
+}
+
+/// What is known of the JDK, if one is wanted.
+fn library(options: &Options) -> Result<Program, ScanError> {
+    match &options.jdk {
+        Some(home) => library::of(home, options),
+        None => Ok(Program::default()),
+    }
 }
 
 /// Reads the classes under `paths`, and those of the JDK if one is wanted.
 pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, ScanError> {
-    let (inputs, damaged) = inputs(paths, options)?;
-    let mut program = program(inputs);
+    let (inputs, damaged) = collect(paths, options)?;
+    let mut program = lower::extend(library(options)?, inputs);
     program.problems.extend(damaged);
     Ok(program)
 }
@@ -122,13 +134,17 @@ pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, ScanError> 
 /// classes, JDKs.
 pub fn scan(paths: &[PathBuf], options: &Options) -> Result<Scan, ScanError> {
     let start = Instant::now();
-    let (inputs, damaged) = inputs(paths, options)?;
+    let (inputs, damaged) = collect(paths, options)?;
     let read = start.elapsed();
     let start = Instant::now();
-    let mut program = program(inputs);
+    let library = library(options)?;
+    let lent = start.elapsed();
+    let start = Instant::now();
+    let mut program = lower::extend(library, inputs);
     program.problems.extend(damaged);
     let mut times = Times {
         read,
+        library: lent,
         lower: start.elapsed(),
         ..Times::default()
     };

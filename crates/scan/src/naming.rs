@@ -18,7 +18,7 @@ use ravel_trace::origin::is_platform;
 use crate::body::{Body, Stmt};
 use crate::expr::{ExprId, Node};
 use crate::filter::class_of;
-use crate::lower::{Input, program};
+use crate::lower::{self, Input};
 use crate::program::{MethodId, Program};
 
 /// Renames the locks in the steps of findings, as far as the classes under `paths` name them. What cannot be read names
@@ -47,7 +47,7 @@ pub fn name_locks(findings: &mut [Finding], paths: &[PathBuf]) {
         };
         let _unread = archive::for_each_class(path, &archive::Options::default(), &mut each);
     }
-    let code = Code::of(&program(inputs));
+    let code = Code::of(&lower::extend(Program::default(), inputs));
     for finding in findings {
         code.rename(finding);
     }

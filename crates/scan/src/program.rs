@@ -4,7 +4,8 @@ use ravel_trace::naming;
 use rustc_hash::FxHashMap;
 
 use crate::body::Body;
-use crate::expr::ExprId;
+use crate::expr::{ExprId, Node};
+use crate::summary::SummaryEntry;
 use crate::symbols::{PairId, Sym, Symbols};
 
 /// A class of the program.
@@ -182,6 +183,26 @@ pub struct Program {
     pub counts: Counts,
     /// The classes that could not be read, and why.
     pub problems: Vec<String>,
+    /// What a library lends.
+    pub lent: Lent,
+}
+
+/// LOCKSHELD of the methods of a library, which come first in a program: worked out once, without the program.
+#[derive(Debug, Default)]
+pub struct Lent {
+    /// How many methods are the library's.
+    pub methods: u32,
+    /// The expressions, `*` first.
+    pub exprs: Vec<Node>,
+    /// The sets of the methods that have one, in order.
+    pub held: Vec<(MethodId, Vec<SummaryEntry<ExprId>>)>,
+}
+
+impl Lent {
+    /// Whether a method is the library's.
+    pub fn has(&self, method: MethodId) -> bool {
+        method.0 < self.methods
+    }
 }
 
 impl Program {
@@ -203,6 +224,25 @@ impl Program {
     /// The code of a method.
     pub fn body(&self, id: MethodId) -> Option<&Body> {
         self.method(id).body.as_deref()
+    }
+
+    /// Takes a class of a library away, because the program has one of the same name.
+    pub(crate) fn forget(&mut self, id: ClassId) {
+        let class = &mut self.classes[id.0 as usize];
+        class.super_class = None;
+        class.interfaces = Box::default();
+        class.instantiates = Box::default();
+        for number in class.methods.clone() {
+            let method = &mut self.methods[number as usize];
+            method.body = None;
+            method.assigns = Box::default();
+            if let Some(pair) = self.symbols.find_pair(class.name, method.selector) {
+                self.by_pair.remove(&pair);
+            }
+        }
+        self.by_name.remove(&class.name);
+        self.counts.classes -= 1;
+        self.counts.duplicates += 1;
     }
 
     /// All methods.

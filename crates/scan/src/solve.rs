@@ -19,11 +19,16 @@ pub struct LocksHeld {
     pub exprs: Exprs,
 }
 
-/// Computes LOCKSHELD (Fig. 7). Locks that the filter calls unshared are left out at their source.
+/// Computes LOCKSHELD (Fig. 7). Locks that the filter calls unshared are left out at their source. What a library locks is known.
 pub fn locks_held(program: &Program, graph: &CallGraph<'_>, filter: &Filter, shuffled: Option<u64>) -> LocksHeld {
+    let lent = &program.lent;
     let mut exprs = Exprs::shared();
+    // Each node once and in order, so the numbers are those of the library.
+    lent.exprs.iter().for_each(|node| {
+        exprs.add(*node);
+    });
     let mut seeds = Vec::new();
-    for method in program.method_ids() {
+    for method in program.method_ids().filter(|method| !lent.has(*method)) {
         let Some(body) = program.body(method) else { continue };
         for (number, site) in body.sites.iter().enumerate() {
             let lock = copy_from(&body.exprs, site.lock, &mut exprs);
@@ -38,7 +43,8 @@ pub fn locks_held(program: &Program, graph: &CallGraph<'_>, filter: &Filter, shu
             seeds.push((method, entry));
         }
     }
-    let summaries = Summaries::solve(program, graph, &mut exprs, seeds, &|_| true, shuffled);
+    let borrowed = lent.held.clone();
+    let summaries = Summaries::solve(program, graph, &mut exprs, borrowed, seeds, &|_| true, shuffled);
     LocksHeld { summaries, exprs }
 }
 
@@ -54,7 +60,8 @@ pub struct MethodFacts {
     pub brought: FxHashMap<(u32, ExprId), (MethodId, u32)>,
 }
 
-/// Runs the dataflow on every method that acquires a lock twice, itself or through calls.
+/// Runs the dataflow on every method that acquires a lock twice, itself or through calls. What a library does by itself is not
+/// asked for.
 pub fn dataflow(
     program: &Program,
     graph: &CallGraph<'_>,
@@ -62,7 +69,8 @@ pub fn dataflow(
     variant: bool,
     shuffled: Option<u64>,
 ) -> Vec<MethodFacts> {
-    let methods: Vec<MethodId> = program.method_ids().collect();
+    let mut methods: Vec<MethodId> = program.method_ids().collect();
+    methods.retain(|method| program.class_of(*method).wanted);
     methods
         .par_iter()
         .filter_map(|method| {
@@ -238,7 +246,8 @@ pub fn instances(
         }
     }
     let outside = Outside::new(program);
-    let finals = Summaries::solve(program, graph, &mut held.exprs, seeds, &|site| outside.is(site), None);
+    let passes = |site| outside.is(site);
+    let finals = Summaries::solve(program, graph, &mut held.exprs, Vec::new(), seeds, &passes, None);
     for callee in finals.methods() {
         for target in finals.targets(callee) {
             let wide = is_wide(*target, graph);

@@ -84,7 +84,7 @@ pub fn is_passed<I: Item>(entry: &SummaryEntry<I>, wide: bool, exprs: &Exprs) ->
     let depth = if entry.item.is_static(exprs) {
         STATIC_DEPTH
     } else {
-        DEPTH
+        I::DEPTH
     };
     entry.depth < depth && (!wide || entry.item.is_plain(exprs))
 }
@@ -116,6 +116,13 @@ impl<I: Item> Summaries<I> {
         self.targets.get(&method).map_or(&[], Vec::as_slice)
     }
 
+    /// All sets, by the order of their methods.
+    pub fn into_entries(self) -> Vec<(MethodId, Vec<SummaryEntry<I>>)> {
+        let mut all: Vec<_> = self.entries.into_iter().collect();
+        all.sort_unstable_by_key(|(method, _)| *method);
+        all
+    }
+
     /// The methods that have a set, in order.
     pub fn methods(&self) -> Vec<MethodId> {
         let mut methods: Vec<MethodId> = self.entries.keys().copied().collect();
@@ -145,12 +152,14 @@ impl<I: Item> Summaries<I> {
         }
     }
 
-    /// Carries the sets of `seeds` to all callers. `passes` says whether what a callee does counts for the calling method:
+    /// Carries the sets of `seeds` to all callers. Sets of a library are complete among themselves: those that are lent only go to
+    /// the program. `passes` says whether what a callee does counts for the calling method:
     /// FINAL_T does not go through synchronized blocks. `shuffled` visits in another order, for tests.
     pub fn solve(
         program: &Program,
         graph: &CallGraph<'_>,
         exprs: &mut Exprs,
+        lent: Vec<(MethodId, Vec<SummaryEntry<I>>)>,
         seeds: Vec<(MethodId, SummaryEntry<I>)>,
         passes: &dyn Fn(CallSite) -> bool,
         shuffled: Option<u64>,
@@ -163,6 +172,23 @@ impl<I: Item> Summaries<I> {
         };
         let mut targets: FxHashMap<MethodId, Vec<TargetId>> = FxHashMap::default();
         let mut changed: FxHashMap<MethodId, Vec<u32>> = FxHashMap::default();
+        let asked = graph.asked_of(&program.lent);
+        // How many items of each method are lent.
+        let mut borrowed: FxHashMap<MethodId, u32> = FxHashMap::default();
+        for (method, entries) in lent {
+            let count = entries.len() as u32;
+            let selector = program.method(method).selector;
+            if program.body(method).is_some() && asked.contains(&selector) {
+                changed.insert(method, (0..count).collect());
+            }
+            borrowed.insert(method, count);
+            let places = entries
+                .iter()
+                .zip(0..)
+                .map(|(entry, place)| ((method, entry.item), place));
+            summaries.places.extend(places);
+            summaries.entries.insert(method, entries);
+        }
         for (method, entry) in seeds {
             if let Some(place) = summaries.offer(method, entry) {
                 changed.entry(method).or_default().push(place);
@@ -189,6 +215,7 @@ impl<I: Item> Summaries<I> {
                 let mut places = changed.remove(&method).unwrap_or_default();
                 places.sort_unstable();
                 places.dedup();
+                let borrowed = borrowed.get(&method).copied().unwrap_or(0);
                 for target in &targets[&method] {
                     let wide = width.is_wide(*target, graph);
                     for place in &places {
@@ -196,7 +223,9 @@ impl<I: Item> Summaries<I> {
                         if !is_passed(&entry, wide, exprs) {
                             continue;
                         }
-                        for site in graph.sites(*target).iter().filter(|site| passes(**site)) {
+                        let is_new = |site: &&CallSite| *place >= borrowed || !program.lent.has(site.method);
+                        let sites = graph.sites(*target).iter().filter(is_new);
+                        for site in sites.filter(|site| passes(**site)) {
                             let item = entry.item.translate(&mut |lock| translate(program, *site, lock, exprs));
                             let offered = item.and_then(|item| {
                                 let entry = SummaryEntry {

@@ -285,6 +285,7 @@ pub(super) fn lower(
     guarded: &FxHashSet<Sym>,
     locks: &FxHashSet<Sym>,
     symbols: &Symbols,
+    wanted: bool,
 ) -> LoweredClass {
     let mut out = LoweredClass::default();
     if let Some(attribute) = class.attribute("SourceFile")
@@ -305,7 +306,8 @@ pub(super) fn lower(
         locks,
         halves: &FxHashMap::default(),
         members: &members,
-        uses_locks: uses_locks(class),
+        uses_locks: wanted && uses_locks(class),
+        wanted,
     };
     let halves = halves(class, names, context, symbols);
     context.halves = &halves;

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::program::{Class, ClassId, ClassNotes, Method, MethodId, Program};
-use crate::symbols::{PairId, Sym, Symbols};
+use crate::symbols::{PairId, Sym};
 use class::{Lambda, LoweredClass, Names};
 
 /// A class file that was read.
@@ -27,8 +27,9 @@ pub(crate) struct Input {
 /// A class with its names and, if findings in it are wanted, its bytes.
 type ReadClass = (ClassFile, Names, Option<Box<[u8]>>);
 
-/// Makes a program of class files. A class that cannot be read is counted and left out; of two with one name the first counts.
-pub(crate) fn program(inputs: Vec<Input>) -> Program {
+/// Adds class files to a program: those of a library that is known already, or none. A class that cannot be read is counted and
+/// left out; of two with one name the first counts, and the library's counts last.
+pub(crate) fn extend(library: Program, inputs: Vec<Input>) -> Program {
     let parsed: Vec<(Input, Result<ClassFile, String>)> = inputs
         .into_par_iter()
         .map(|input| {
@@ -36,7 +37,7 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
             (input, class)
         })
         .collect();
-    let mut program = Program::default();
+    let mut program = library;
     let mut named: Vec<ReadClass> = Vec::with_capacity(parsed.len());
     let mut seen = FxHashSet::default();
     for (input, class) in parsed {
@@ -57,16 +58,17 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
             }
         }
     }
-    name_fields_by_their_owners(&mut named, &program.symbols);
+    name_fields_by_their_owners(&mut named, &program);
     let fields = named.iter().flat_map(|(_, names, _)| &names.fields);
+    let fields = fields.chain(program.classes.iter().flat_map(|class| &class.fields));
     let guarded = fields.filter(|field| field.guard.is_some());
     let guarded: FxHashSet<Sym> = guarded.map(|field| program.symbols.members(field.pair).1).collect();
-    let locks = lock_classes(&named, &program.symbols);
+    let locks = lock_classes(&named, &program);
     let symbols = &program.symbols;
     let lowered: Vec<_> = named
         .into_par_iter()
         .map(|(file, names, bytes)| {
-            let lowered = class::lower(&file, &names, &guarded, &locks, symbols);
+            let lowered = class::lower(&file, &names, &guarded, &locks, symbols, bytes.is_some());
             (names, file.access, bytes, lowered)
         })
         .collect();
@@ -79,18 +81,19 @@ pub(crate) fn program(inputs: Vec<Input>) -> Program {
 
 /// Code may name an inherited field by any subclass; from here on the class that declares it names it, or one lock would
 /// have several names.
-fn name_fields_by_their_owners(named: &mut [ReadClass], symbols: &Symbols) {
-    let declared: FxHashSet<PairId> = named
-        .iter()
-        .flat_map(|(_, names, _)| names.fields.iter().map(|field| field.pair))
-        .collect();
-    let parents: FxHashMap<Sym, Vec<Sym>> = named
-        .iter()
-        .map(|(_, names, _)| {
-            let parents = names.interfaces.iter().copied().chain(names.super_class);
-            (names.name, parents.collect())
-        })
-        .collect();
+fn name_fields_by_their_owners(named: &mut [ReadClass], library: &Program) {
+    let symbols = &library.symbols;
+    let fields = named.iter().flat_map(|(_, names, _)| &names.fields);
+    let fields = fields.chain(library.classes.iter().flat_map(|class| &class.fields));
+    let declared: FxHashSet<PairId> = fields.map(|field| field.pair).collect();
+    let above = |interfaces: &[Sym], parent: Option<Sym>| interfaces.iter().copied().chain(parent).collect();
+    let mut parents: FxHashMap<Sym, Vec<Sym>> = FxHashMap::default();
+    for class in &library.classes {
+        parents.insert(class.name, above(&class.interfaces, class.super_class));
+    }
+    for (_, names, _) in named.iter() {
+        parents.insert(names.name, above(&names.interfaces, names.super_class));
+    }
     let owner = |pair: PairId| {
         let (class, member) = symbols.members(pair);
         let mut pending = vec![class];
@@ -118,15 +121,23 @@ fn name_fields_by_their_owners(named: &mut [ReadClass], symbols: &Symbols) {
 }
 
 /// The locks of the library and all classes of the program below them.
-fn lock_classes(named: &[ReadClass], symbols: &Symbols) -> FxHashSet<Sym> {
-    let known = calls::LOCKS.iter().filter_map(|name| symbols.find(name));
+fn lock_classes(named: &[ReadClass], library: &Program) -> FxHashSet<Sym> {
+    let known = calls::LOCKS.iter().filter_map(|name| library.symbols.find(name));
     let mut locks: FxHashSet<Sym> = known.collect();
+    let read = named
+        .iter()
+        .map(|(_, names, _)| (names.name, names.super_class, &names.interfaces));
+    let kept = library
+        .classes
+        .iter()
+        .map(|class| (class.name, class.super_class, &class.interfaces));
+    let all: Vec<_> = read.chain(kept).collect();
     loop {
         let before = locks.len();
-        for (_, names, _) in named {
-            let mut parents = names.super_class.iter().chain(names.interfaces.iter());
+        for (name, parent, interfaces) in &all {
+            let mut parents = parent.iter().chain(interfaces.iter());
             if parents.any(|parent| locks.contains(parent)) {
-                locks.insert(names.name);
+                locks.insert(*name);
             }
         }
         if locks.len() == before {
@@ -137,6 +148,9 @@ fn lock_classes(named: &[ReadClass], symbols: &Symbols) -> FxHashSet<Sym> {
 
 fn add(program: &mut Program, names: Names, access: u16, bytes: Option<Box<[u8]>>, lowered: LoweredClass) {
     let wanted = bytes.is_some();
+    if let Some(known) = program.by_name.get(&names.name) {
+        program.forget(*known);
+    }
     let counts = &mut program.counts;
     counts.classes += 1;
     counts.wanted += usize::from(wanted);
