@@ -131,8 +131,8 @@ impl State {
 pub enum Kind {
     /// A call; the number of the method reference in the constant pool.
     Call(u16),
-    /// A call site of `invokedynamic`.
-    Dynamic,
+    /// A call site of `invokedynamic`; its number in the constant pool.
+    Dynamic(u16),
     /// A read of a field; the number of the reference.
     Read(u16),
     /// A write of a field.
@@ -281,7 +281,7 @@ impl Flow {
 fn kind(instruction: &Instruction<'_>) -> Kind {
     match (instruction.opcode, instruction.operand) {
         (_, Operand::Method(index) | Operand::InterfaceMethod(index, _)) => Kind::Call(index),
-        (_, Operand::Dynamic(_)) => Kind::Dynamic,
+        (_, Operand::Dynamic(index)) => Kind::Dynamic(index),
         (op::GETFIELD | op::GETSTATIC, Operand::Field(index)) => Kind::Read(index),
         (op::PUTFIELD | op::PUTSTATIC, Operand::Field(index)) => Kind::Write(index),
         (op::IALOAD..=op::SALOAD, _) => Kind::Load,

@@ -55,3 +55,76 @@ fn the_bad_are_shown_and_the_ok_are_not() {
         "missed {missed:?}, too many {more:?}"
     );
 }
+
+/// Programs by other hands: what is shown of a class is of the rule that its name starts with, in the methods that end in Bad. A
+/// constructor stands for its class.
+#[test]
+fn programs_of_strangers_are_told_right() {
+    let folder = compile(&[("Strangers.java", include_str!("java/Strangers.java"))]);
+    let scan = scan_folder(&folder, &Options::default());
+    let shown = scan.findings.iter().filter(|finding| finding.shown);
+    let shown: BTreeSet<(String, String)> = shown
+        .map(|finding| {
+            let unit = finding.units[0].method.split('(').next().unwrap_or_default();
+            (finding.rule.name().to_owned(), unit.to_owned())
+        })
+        .collect();
+    let source = include_str!("java/Strangers.java");
+    let mut wanted: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut class = String::new();
+    for line in source.lines() {
+        let word = |after: &str| {
+            line.split(after)
+                .nth(1)
+                .map(|rest| rest.split([' ', '(']).next().unwrap_or_default())
+        };
+        if line.starts_with("class ") {
+            class = word("class ").unwrap_or_default().to_owned();
+        }
+        let nested = line.starts_with("  static class ").then(|| word("class ")).flatten();
+        if let Some(nested) = nested {
+            class = format!("{class}${nested}");
+        } else if line == "  }" && class.contains('$') {
+            class = class.split('$').next().unwrap_or_default().to_owned();
+        }
+        let method = line
+            .split('(')
+            .next()
+            .and_then(|head| head.rsplit(' ').next())
+            .unwrap_or_default();
+        if method.ends_with("Bad") && line.starts_with("  ") && line.contains('{') {
+            wanted.insert((rule_of(&class), format!("{class}.{method}")));
+        }
+    }
+    for class in [
+        "UnsafePublicationPoller",
+        "UnsafePublicationRegistry",
+        "UnsafePublicationBase",
+    ] {
+        wanted.insert(("unsafe-publication".to_owned(), format!("{class}.<init>")));
+    }
+    assert!(wanted.len() >= 30, "{wanted:?}");
+    let missed: Vec<_> = wanted.difference(&shown).collect();
+    let more: Vec<_> = shown.difference(&wanted).collect();
+    assert!(
+        missed.is_empty() && more.is_empty(),
+        "missed {missed:?}, too many {more:?}"
+    );
+}
+
+/// `CheckThenActSessions` is about check-then-act.
+fn rule_of(class: &str) -> String {
+    let mut name = String::new();
+    for letter in class.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    let rules = ravel_scan::rules::RULES.iter().map(|known| known.rule.name());
+    rules
+        .filter(|rule| name.starts_with(rule))
+        .max_by_key(|rule| rule.len())
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -190,12 +190,17 @@ impl Cfg {
 
     /// Whether a block lies on a loop; a loop may lead through what handles an exception.
     pub fn in_loop(&self, block: u16) -> bool {
+        self.leads_to(block, block)
+    }
+
+    /// Whether a way leads from one block to another, also through what handles an exception.
+    pub fn leads_to(&self, from: u16, to: u16) -> bool {
         let mut seen = vec![false; self.blocks.len()];
-        let mut pending = vec![block];
+        let mut pending = vec![from];
         while let Some(at) = pending.pop() {
             let raw = &self.blocks[usize::from(at)];
             for next in raw.successors.iter().chain(&raw.handlers) {
-                if *next == block {
+                if *next == to {
                     return true;
                 }
                 if !std::mem::replace(&mut seen[usize::from(*next)], true) {

@@ -2,11 +2,14 @@
 
 use ravel_analysis::finding::Rule;
 
+use super::guarded_by::{CALLERS, callers_hold_locks};
 use super::{About, Facts};
 use crate::body::{Body, Stmt};
+use crate::callgraph::CallGraph;
 use crate::flow::{At, Flow, Kind, MethodFlow};
 use crate::program::{MethodId, Program};
 use crate::report::Draft;
+use crate::symbols::parameters;
 
 /// Calls whose answer another thread can change before the caller acts on it, and the calls that then act on it.
 struct Pair {
@@ -61,7 +64,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
         if program.body(method).is_some_and(|body| calls_containers(program, body)) && !program.is_constructor(method) {
-            drafts.extend(in_method(program, method));
+            drafts.extend(in_method(program, facts.graph, method));
         }
     }
     drafts
@@ -92,6 +95,7 @@ fn calls_containers(program: &Program, body: &Body) -> bool {
 struct Call<'a> {
     at: At,
     name: &'a [u8],
+    arguments: usize,
     container: At,
     identity: Identity,
 }
@@ -103,7 +107,7 @@ enum Identity {
     Value(At),
 }
 
-fn in_method(program: &Program, method: MethodId) -> Option<Draft> {
+fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Option<Draft> {
     let (body, known) = (program.body(method)?, MethodFlow::of(program, method)?);
     let flow = &known.flow;
     let held = flow.held(body);
@@ -116,6 +120,7 @@ fn in_method(program: &Program, method: MethodId) -> Option<Draft> {
             Some(Call {
                 at,
                 name: called.name,
+                arguments: parameters(called.descriptor).count(),
                 container,
                 identity: identity(program, &known, container),
             })
@@ -128,6 +133,7 @@ fn in_method(program: &Program, method: MethodId) -> Option<Draft> {
             let pair = PAIRS.iter().find(|pair| {
                 pair.tests.contains(&test.name)
                     && pair.acts.contains(&act.name)
+                    && !does_both(act, pair.keyed)
                     && (!pair.keyed || same_key(flow, test.at, act.at))
             });
             if pair.is_none() || !flow.decided(act.at).contains(test.at) || is_made_here(flow, act.container) {
@@ -139,7 +145,8 @@ fn in_method(program: &Program, method: MethodId) -> Option<Draft> {
             let (test_name, act_name) = (String::from_utf8_lossy(test.name), String::from_utf8_lossy(act.name));
             let told = program.field_name(field);
             // A queue that has become empty meanwhile gives null, for which callers of `poll` look.
-            let shown = !matches!((test.name, act.name), (_, b"poll") | (b"containsKey", b"get"));
+            let plain = !matches!((test.name, act.name), (_, b"poll") | (b"containsKey", b"get"));
+            let shown = plain && !is_own_thread(&known, act.at) && !callers_hold_locks(program, graph, method, CALLERS);
             return Some(super::about(
                 program,
                 &About {
@@ -173,6 +180,23 @@ fn identity(program: &Program, known: &MethodFlow, container: At) -> Identity {
 fn same_key(flow: &Flow, test: At, act: At) -> bool {
     let key = |at| flow.operand(at, 1);
     key(test).is_some() && key(test) == key(act)
+}
+
+/// Whether a call tests and acts in one step: `remove(key, value)` and `replace(key, old, new)` do, and what is put into a map that
+/// was empty under one key has nothing to do with the others.
+fn does_both(act: &Call<'_>, keyed: bool) -> bool {
+    match act.name {
+        b"remove" => act.arguments > 1,
+        b"replace" => act.arguments > 2,
+        b"put" => !keyed && act.arguments > 1,
+        _ => false,
+    }
+}
+
+/// Whether the key is the thread that runs: no other uses it.
+fn is_own_thread(known: &MethodFlow, act: At) -> bool {
+    let key = known.flow.operand(act, 1).map(|key| known.flow.kind(key));
+    matches!(key, Some(Kind::Call(index)) if known.class.pool.member_ref(index).is_ok_and(|called| called.name == b"currentThread"))
 }
 
 /// Whether the container is one that the method made.

@@ -3,9 +3,13 @@
 use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use super::{About, Facts};
-use crate::flow::{Kind, MethodFlow};
-use crate::program::{MethodId, Program};
+use super::guarded_by::{CALLERS, callers_hold_locks};
+use super::guards::asks_for_lock;
+use super::{About, Facts, is_below};
+use crate::body::Stmt;
+use crate::callgraph::CallGraph;
+use crate::flow::{Kind, MethodFlow, parameter};
+use crate::program::{Field, MethodId, Program};
 use crate::report::Draft;
 use crate::symbols::field_descriptor;
 
@@ -23,19 +27,33 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         let assigns = found.assigns.iter().any(|pair| is_volatile(*pair));
         let stores = found.stores_elements && !program.is_constructor(method);
         if !program.is_constructor(method) && (assigns || stores) {
-            drafts.extend(in_method(program, method));
+            drafts.extend(in_method(program, facts.graph, method));
         }
     }
     drafts
 }
 
-fn in_method(program: &Program, method: MethodId) -> Vec<Draft> {
+fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<Draft> {
     let (Some(body), Some(known)) = (program.body(method), MethodFlow::of(program, method)) else {
         return Vec::new();
     };
     let flow = &known.flow;
     let held = flow.held(body);
     let mut seen = Vec::new();
+    let entered_static = program.method(method).access & access::STATIC != 0;
+    // The thread that runs an object is most often the only one that updates it.
+    let has_thread = is_below(
+        program,
+        program.class_of(method).name,
+        &[b"java/lang/Thread", b"java/lang/Runnable"],
+    );
+    let synthetic = program.method(method).access & access::SYNTHETIC != 0;
+    let guarded = asks_for_lock(program, body)
+        || body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Exit(None)))
+        || callers_hold_locks(program, graph, method, CALLERS);
+    // A class without any lock may well belong to one thread that writes and many that read.
+    let meant = !has_thread && !synthetic && !guarded;
+    let locks = locks_anything(program, method);
     let mut drafts = Vec::new();
     for at in flow.all() {
         if held[usize::from(at)].as_ref().is_none_or(|held| !held.is_empty()) {
@@ -88,6 +106,13 @@ fn in_method(program: &Program, method: MethodId) -> Vec<Draft> {
             continue;
         }
         seen.push(field);
+        // The object of another class is most often one that only this method has yet.
+        let holder = match value {
+            None => flow.operand(at, 0),
+            Some(array) => flow.operand(array, 0),
+        };
+        let is_static = declared.is_some_and(|field| field.access & access::STATIC != 0);
+        let own = is_static || !entered_static && holder == Some(parameter(0));
         let told = program.field_name(field);
         let what = if value.is_some() {
             format!("an element of {told}")
@@ -106,9 +131,24 @@ fn in_method(program: &Program, method: MethodId) -> Vec<Draft> {
                 ),
                 help: "Use an atomic variable (AtomicInteger, AtomicIntegerArray, VarHandle), or hold a lock."
                     .to_owned(),
-                shown: true,
+                shown: own && meant && (is_static || locks),
             },
         ));
     }
     drafts
+}
+
+/// Whether the class of a method locks anything or has atomic fields: then several threads update it.
+fn locks_anything(program: &Program, method: MethodId) -> bool {
+    let class = program.class_of(method);
+    let locks = |number: u32| {
+        program
+            .body(MethodId(number))
+            .is_some_and(|body| !body.sites.is_empty())
+    };
+    let atomic = |field: &Field| {
+        let (_, member) = program.symbols.members(field.pair);
+        field_descriptor(program.symbols.bytes(member)).starts_with(b"Ljava/util/concurrent/atomic/")
+    };
+    class.methods.clone().any(locks) || class.fields.iter().any(atomic)
 }

@@ -6,6 +6,7 @@ use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
 use super::Facts;
+use super::guards::asks_for_lock;
 use crate::body::{Body, Stmt};
 use crate::callgraph::{CallGraph, CallSite};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
@@ -184,11 +185,35 @@ pub(super) fn callers_hold(
         && sites.all(|site| {
             let mut exprs = exprs.clone();
             let lock = translate(program, *site, wanted, &mut exprs);
+            // A caller that asserts that the lock is held knows that its own callers hold it.
+            if program
+                .body(site.method)
+                .is_some_and(|body| asks_for_lock(program, body))
+            {
+                return true;
+            }
             lock != UNKNOWN
                 && (holds_at(program, *site, lock, &mut exprs) || {
                     let name = program.symbols.member_name(program.method(site.method).selector);
                     name == "<init>" || callers_hold(program, graph, site.method, lock, &exprs, depth - 1, open)
                 })
+        })
+}
+
+/// Whether every caller of a method that only this program calls holds some lock.
+pub(super) fn callers_hold_locks(program: &Program, graph: &CallGraph<'_>, method: MethodId, depth: u32) -> bool {
+    if depth == 0 || program.method(method).access & (access::PUBLIC | access::PROTECTED) != 0 {
+        return false;
+    }
+    let targets = graph.answered_by(method);
+    let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
+    sites.peek().is_some()
+        && sites.all(|site| {
+            let mut holds = false;
+            if let Some(body) = program.body(site.method) {
+                body.walk(|stmt, _, open| holds |= stmt == site.stmt && !open.is_empty());
+            }
+            holds || callers_hold_locks(program, graph, site.method, depth - 1)
         })
 }
 
@@ -202,7 +227,8 @@ fn holds_at(program: &Program, site: CallSite, lock: ExprId, exprs: &mut Exprs) 
         if stmt == site.stmt {
             holds |= open.iter().any(|site| {
                 let open = copy_from(&body.exprs, body.lock(*site), exprs);
-                open == lock || open == read_write
+                // One that cannot be named may be the lock that is asked for.
+                open == lock || open == read_write || open == UNKNOWN
             });
         }
     });

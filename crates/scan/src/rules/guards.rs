@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use ravel_classfile::access;
 
 use super::guarded_by::{CALLERS, callers_hold};
-use crate::body::Body;
+use crate::body::{Body, SiteKind, Stmt};
 use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Exprs, Node};
-use crate::program::{Field, MethodId, Program};
+use crate::program::{Field, MethodId, Program, Touch};
 use crate::symbols::{PairId, Sym};
 
 /// A lock as all methods of one object or class name it.
@@ -37,10 +37,13 @@ pub(super) fn uses(program: &Program, graph: &CallGraph<'_>) -> BTreeMap<PairId,
         let (found, Some(body)) = (program.method(method), program.body(method)) else {
             continue;
         };
-        if is_apart(program, method) || found.touches.is_empty() {
+        if is_apart(program, method) || found.touches.is_empty() || is_for_construction(program, graph, method, CALLERS)
+        {
             continue;
         }
-        for touch in found.touches.iter() {
+        // A method that asks whether the lock is held knows that its callers hold it.
+        let asserts = asks_for_lock(program, body);
+        for touch in found.touches.iter().filter(|touch| !is_read_to_lock(body, touch)) {
             let Some(field) = program.field(touch.field).filter(|field| is_counted(field)) else {
                 continue;
             };
@@ -49,7 +52,7 @@ pub(super) fn uses(program: &Program, graph: &CallGraph<'_>) -> BTreeMap<PairId,
                 method,
                 pc: touch.pc,
                 write: touch.write,
-                other: guards.iter().any(Option::is_none),
+                other: asserts || guards.iter().any(Option::is_none),
                 guards: guards.into_iter().flatten().collect(),
             });
         }
@@ -68,7 +71,53 @@ pub(super) fn uses(program: &Program, graph: &CallGraph<'_>) -> BTreeMap<PairId,
 fn is_apart(program: &Program, method: MethodId) -> bool {
     let selector = program.symbols.bytes(program.method(method).selector);
     let names: [&[u8]; 4] = [b"toString(", b"readObject(", b"writeObject(", b"finalize("];
-    program.is_constructor(method) || names.iter().any(|name| selector.starts_with(name))
+    // The body of a lambda runs when and with the locks that the code says to which it is given.
+    let synthetic = program.method(method).access & access::SYNTHETIC != 0;
+    synthetic || program.is_constructor(method) || names.iter().any(|name| selector.starts_with(name))
+}
+
+/// Whether only constructors call a method, directly or through others, so that no other thread has the object yet.
+fn is_for_construction(program: &Program, graph: &CallGraph<'_>, method: MethodId, depth: u32) -> bool {
+    if depth == 0 || program.method(method).access & (access::PUBLIC | access::PROTECTED) != 0 {
+        return false;
+    }
+    let targets = graph.answered_by(method);
+    let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
+    sites.peek().is_some()
+        && sites.all(|site| {
+            program.is_constructor(site.method) || is_for_construction(program, graph, site.method, depth - 1)
+        })
+}
+
+/// Whether the code asks if this thread holds a lock, as assertions do.
+pub(super) fn asks_for_lock(program: &Program, body: &Body) -> bool {
+    body.stmts.iter().any(|stmt| match stmt {
+        Stmt::Call { target, .. } => {
+            let (_, selector) = program.symbols.members(target.pair);
+            let selector = program.symbols.bytes(selector);
+            let names: [&[u8]; 3] = [
+                b"isHeldByCurrentThread(",
+                b"isWriteLockedByCurrentThread(",
+                b"holdsLock(",
+            ];
+            names.iter().any(|name| selector.starts_with(name))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a field is read to lock the object in it.
+fn is_read_to_lock(body: &Body, touch: &Touch) -> bool {
+    // The compiler keeps a copy of the object between the read and the acquisition.
+    const BETWEEN: u16 = 6;
+    !touch.write
+        && body.sites.iter().any(|site| {
+            let named = match body.exprs.get(site.lock.0 as usize) {
+                Some(Node::Field(_, field) | Node::Static(field)) => *field == touch.field,
+                _ => false,
+            };
+            named && site.kind == SiteKind::Block && (touch.pc..=touch.pc.saturating_add(BETWEEN)).contains(&site.pc)
+        })
 }
 
 fn is_counted(field: &Field) -> bool {
@@ -76,7 +125,7 @@ fn is_counted(field: &Field) -> bool {
     field.access & out == 0 && field.guard.is_none()
 }
 
-fn guard(body: &Body, lock: ExprId) -> Option<Guard> {
+pub(super) fn guard(body: &Body, lock: ExprId) -> Option<Guard> {
     match *body.exprs.get(lock.0 as usize)? {
         Node::This => Some(Guard::This),
         Node::Field(base, field) if body.exprs.get(base.0 as usize) == Some(&Node::This) => Some(Guard::Own(field)),

@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 
 use ravel_analysis::finding::Rule;
+use ravel_classfile::access;
 
-use super::guards::{Guard, Guarded, uses};
+use super::guards::{self, Guard, Guarded, uses};
+use super::told::is_only_told;
 use super::{About, Facts};
+use crate::callgraph::CallGraph;
+use crate::flow::MethodFlow;
 use crate::program::Program;
 use crate::report::Draft;
 use crate::symbols::PairId;
@@ -15,11 +19,13 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     let (program, graph) = (facts.program, facts.graph);
     let all = uses(program, graph);
     all.iter()
-        .filter_map(|(field, uses)| in_field(program, *field, uses))
+        // A class that is usually not shared locks because the class above it does.
+        .filter(|(field, _)| !facts.filter.drops_class(program, program.symbols.members(**field).0))
+        .filter_map(|(field, uses)| in_field(program, graph, *field, uses))
         .collect()
 }
 
-fn in_field(program: &Program, field: PairId, uses: &[Guarded]) -> Option<Draft> {
+fn in_field(program: &Program, graph: &CallGraph<'_>, field: PairId, uses: &[Guarded]) -> Option<Draft> {
     let mut counts: BTreeMap<Guard, usize> = BTreeMap::new();
     for guard in uses.iter().flat_map(|used| &used.guards) {
         *counts.entry(*guard).or_default() += 1;
@@ -38,7 +44,11 @@ fn in_field(program: &Program, field: PairId, uses: &[Guarded]) -> Option<Draft>
         return None;
     }
     // Without a write under the lock, the lock may be there for other fields.
-    let meant = kept.iter().any(|used| used.write) && guarded >= 3 * bare.len();
+    let meant = kept.iter().any(|used| used.write)
+        && guarded >= 3 * bare.len()
+        && !bare
+            .iter()
+            .all(|used| has_looked(program, used, guard) || is_quiet(program, graph, used));
     let told = program.field_name(field);
     let first = bare.first()?;
     let places: Vec<_> = bare
@@ -61,4 +71,33 @@ fn in_field(program: &Program, field: PairId, uses: &[Guarded]) -> Option<Draft>
             shown: meant,
         },
     ))
+}
+
+/// Whether a use does no harm wherever it comes: a read for a text, or one in a method that no code of the program calls and that
+/// other programs cannot, as methods for tests are.
+fn is_quiet(program: &Program, graph: &CallGraph<'_>, used: &Guarded) -> bool {
+    if used.write {
+        return false;
+    }
+    let closed = program.method(used.method).access & (access::PUBLIC | access::PROTECTED) == 0;
+    let called = || {
+        let targets = graph.answered_by(used.method);
+        targets.iter().any(|target| !graph.sites(*target).is_empty())
+    };
+    let told = || {
+        let known = MethodFlow::of(program, used.method)?;
+        let read = known.flow.at(used.pc)?;
+        Some(is_only_told(&known, read))
+    };
+    (closed && !called()) || told().unwrap_or(false)
+}
+
+/// Whether a method reads what it has looked at, or set, with the lock before.
+fn has_looked(program: &Program, used: &Guarded, guard: Guard) -> bool {
+    let body = program.body(used.method);
+    !used.write
+        && body.is_some_and(|body| {
+            let mut earlier = body.sites.iter().filter(|site| site.pc < used.pc);
+            earlier.any(|site| guards::guard(body, site.lock) == Some(guard))
+        })
 }

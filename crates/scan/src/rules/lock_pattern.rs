@@ -7,6 +7,7 @@ use ravel_classfile::access;
 use ravel_trace::naming;
 
 use super::Facts;
+use super::told::is_log;
 use crate::alias::{self, MadeLocks};
 use crate::body::{Body, Stmt};
 use crate::callgraph::CallGraph;
@@ -94,6 +95,8 @@ struct Ranked<'a> {
     foreign: bool,
     /// The lock belongs to an object that the method was given.
     is_given: bool,
+    /// The lock belongs to a log: what is asked of it decides only whether a text is written.
+    is_log: bool,
     /// How many calls lie on the way.
     calls: usize,
     /// How many calls lie before the farther of the acquisitions, those that compilers add aside.
@@ -153,9 +156,11 @@ impl<'a> Ranked<'a> {
             .iter()
             .filter_map(stmt)
             .any(|stmt| is_foreign(stmt) && (!is_given || compares(stmt)));
+        let witness = class_of(program, facts.method, facts.exprs.nodes(), twice.second);
         Ranked {
             instance,
             dependence,
+            is_log: witness.is_some_and(|class| is_log(program.symbols.bytes(class))),
             first,
             certain: targets
                 .iter()
@@ -172,6 +177,7 @@ impl<'a> Ranked<'a> {
         let near = context <= NEAR_CONTEXT && self.depth + context <= NEAR;
         let plain = self.is_given || self.certain && self.depth <= 1;
         near && !self.foreign
+            && !self.is_log
             && !self.instance.thrown
             && match self.dependence {
                 Dependence::Changes => true,

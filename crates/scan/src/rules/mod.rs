@@ -17,6 +17,7 @@ mod notify_one;
 mod reassigned_lock;
 mod shared_format;
 mod test_lock_assign;
+mod told;
 mod two_guards;
 mod unreleased_lock;
 mod unsafe_publication;
@@ -29,7 +30,7 @@ use crate::filter::Filter;
 use crate::program::{LocalFact, LocalKind, MethodId, Program};
 use crate::report::{Alike, Draft, step};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
-use crate::symbols::PairId;
+use crate::symbols::{PairId, Sym};
 
 /// What a rule sees of a program.
 #[derive(Clone, Copy)]
@@ -55,7 +56,7 @@ pub enum ShownBy {
     Nothing,
     /// A race on the suspected field.
     Race,
-    /// An interruption between the two suspected acquisitions.
+    /// An interruption between the two suspected acquisitions, or between a test and an act.
     Interruption,
     /// A circle of locks through the suspected methods.
     LockOrder,
@@ -83,11 +84,11 @@ pub const RULES: &[ScanRule] = &[
     rule(Rule::GuardedBy, ShownBy::Race, guarded_by::check),
     rule(Rule::DoubleCheckedLocking, ShownBy::Race, double_checked::check),
     rule(Rule::TestLockAssign, ShownBy::Race, test_lock_assign::check),
-    rule(Rule::CheckThenAct, ShownBy::Nothing, check_then_act::check),
+    rule(Rule::CheckThenAct, ShownBy::Interruption, check_then_act::check),
     rule(Rule::InconsistentSync, ShownBy::Race, inconsistent_sync::check),
     rule(Rule::TwoGuards, ShownBy::Race, two_guards::check),
     rule(Rule::CompoundVolatile, ShownBy::Race, compound_volatile::check),
-    rule(Rule::SharedFormat, ShownBy::Nothing, shared_format::check),
+    rule(Rule::SharedFormat, ShownBy::Race, shared_format::check),
     rule(Rule::UnsafePublication, ShownBy::Nothing, unsafe_publication::check),
     rule(Rule::UnreleasedLock, ShownBy::Nothing, unreleased_lock::check),
     rule(Rule::ReassignedLock, ShownBy::Race, reassigned_lock::check),
@@ -106,6 +107,22 @@ pub(crate) fn local_facts(program: &Program, kind: LocalKind) -> impl Iterator<I
             .filter(move |fact| fact.kind == kind)
             .map(move |fact| (method, fact))
     })
+}
+
+/// Whether a class is one of these or below one.
+fn is_below(program: &Program, class: Sym, wanted: &[&[u8]]) -> bool {
+    let mut pending = vec![class];
+    let mut seen = rustc_hash::FxHashSet::default();
+    while let Some(class) = pending.pop() {
+        if wanted.contains(&program.symbols.bytes(class)) {
+            return true;
+        }
+        if let Some(found) = program.by_name.get(&class).filter(|_| seen.insert(class)) {
+            let found = program.class(*found);
+            pending.extend(found.super_class.iter().chain(found.interfaces.iter()));
+        }
+    }
+    false
 }
 
 /// A finding about places in code and at most one field.

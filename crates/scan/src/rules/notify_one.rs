@@ -7,7 +7,8 @@ use ravel_analysis::finding::Rule;
 use super::{About, Facts};
 use crate::body::Stmt;
 use crate::expr::{ExprId, Node};
-use crate::program::MethodId;
+use crate::flow::{Kind, MethodFlow};
+use crate::program::{MethodId, Program};
 use crate::report::Draft;
 use crate::symbols::PairId;
 
@@ -19,7 +20,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     let program = facts.program;
     let mut drafts = Vec::new();
     for class in program.classes.iter().filter(|class| class.wanted) {
-        let mut waits: BTreeMap<Monitor, BTreeSet<MethodId>> = BTreeMap::new();
+        let mut waits: BTreeMap<Monitor, BTreeMap<MethodId, u16>> = BTreeMap::new();
         let mut wakes: BTreeMap<Monitor, (MethodId, u16)> = BTreeMap::new();
         for method in class.methods.clone().map(MethodId) {
             let Some(body) = program.body(method) else { continue };
@@ -33,7 +34,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 match stmt {
                     Stmt::Wait(lock) => {
                         if let Some(monitor) = monitor(*lock) {
-                            waits.entry(monitor).or_default().insert(method);
+                            waits.entry(monitor).or_default().insert(method, *pc);
                         }
                     }
                     Stmt::Notify { lock, all: false } => {
@@ -49,8 +50,18 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             let Some(waiting) = waits.get(&monitor).filter(|waiting| waiting.len() > 1) else {
                 continue;
             };
-            let names: Vec<String> = waiting
+            let mut conditions: Vec<_> = waiting
                 .iter()
+                .map(|(method, pc)| condition(program, *method, *pc))
+                .collect();
+            conditions.sort_unstable();
+            conditions.dedup();
+            // All wait for the same thing: it does not matter which of them wakes.
+            if conditions.len() == 1 && conditions[0].as_ref().is_some_and(|names| !names.is_empty()) {
+                continue;
+            }
+            let names: Vec<String> = waiting
+                .keys()
                 .take(3)
                 .map(|method| program.method_name(*method))
                 .collect();
@@ -69,4 +80,23 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         }
     }
     drafts
+}
+
+/// What decides whether a method waits: the names of the fields and methods that its conditions ask.
+fn condition(program: &Program, method: MethodId, wait: u16) -> Option<BTreeSet<Vec<u8>>> {
+    let known = MethodFlow::of(program, method)?;
+    let flow = &known.flow;
+    let decided = flow.decided(flow.at(wait)?);
+    let asked = decided.iter().filter_map(|at| match flow.kind(at) {
+        Kind::Call(index) | Kind::Read(index) => known
+            .class
+            .pool
+            .member_ref(index)
+            .ok()
+            .map(|member| member.name.to_vec()),
+        _ => None,
+    });
+    // What counts the time left is asked besides.
+    let clocks: [&[u8]; 2] = [b"currentTimeMillis", b"nanoTime"];
+    Some(asked.filter(|name| !clocks.contains(&name.as_slice())).collect())
 }

@@ -4,8 +4,8 @@ use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 use rustc_hash::FxHashSet;
 
-use super::{About, Facts, local_facts};
-use crate::program::{LocalKind, Program};
+use super::{About, Facts, is_below, local_facts};
+use crate::program::LocalKind;
 use crate::report::Draft;
 use crate::symbols::Sym;
 
@@ -15,7 +15,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     let extended: FxHashSet<Sym> = program.classes.iter().filter_map(|class| class.super_class).collect();
     let started = local_facts(program, LocalKind::StartedInConstructor).filter(|(_, fact)| {
         fact.field
-            .is_some_and(|called| is_thread(program, program.symbols.members(called).0))
+            .is_some_and(|called| is_below(program, program.symbols.members(called).0, &[b"java/lang/Thread"]))
     });
     let published = local_facts(program, LocalKind::PublishedInConstructor);
     started
@@ -48,20 +48,4 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             })
         })
         .collect()
-}
-
-/// Whether a class is `Thread` or below it.
-fn is_thread(program: &Program, class: Sym) -> bool {
-    let mut next = Some(class);
-    for _ in 0..64 {
-        let Some(class) = next else { break };
-        if program.symbols.bytes(class) == b"java/lang/Thread" {
-            return true;
-        }
-        next = program
-            .by_name
-            .get(&class)
-            .and_then(|id| program.class(*id).super_class);
-    }
-    false
 }

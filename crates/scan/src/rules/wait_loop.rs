@@ -3,12 +3,14 @@
 use ravel_analysis::finding::Rule;
 
 use super::{Facts, local_facts};
-use crate::program::LocalKind;
+use crate::body::Body;
+use crate::callgraph::CallGraph;
+use crate::program::{LocalKind, MethodId, Program};
 use crate::report::{Draft, step};
 
 /// All occurrences in wanted classes.
 pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
-    let program = facts.program;
+    let (program, graph) = (facts.program, facts.graph);
     let facts = local_facts(program, LocalKind::WaitOutsideLoop);
     facts
         .map(|(method, fact)| {
@@ -24,8 +26,40 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 message: "a wait that no loop surrounds: it may return although nothing has changed".to_owned(),
                 help: "Put the wait into a loop that tests the condition again.".to_owned(),
                 units: Vec::new(),
-                shown: true,
+                shown: !is_repeated(program, graph, method),
             }
         })
         .collect()
+}
+
+/// Whether all callers of a method have the loop that it lacks.
+fn is_repeated(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> bool {
+    let targets = graph.answered_by(method);
+    let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
+    sites.peek().is_some() && sites.all(|site| program.body(site.method).is_some_and(|body| in_loop(body, site.stmt)))
+}
+
+fn in_loop(body: &Body, stmt: u32) -> bool {
+    let Some(start) = body.blocks.iter().position(|block| block.stmts.contains(&stmt)) else {
+        return false;
+    };
+    let mut seen = vec![false; body.blocks.len()];
+    let mut pending = vec![start];
+    while let Some(block) = pending.pop() {
+        let block = &body.blocks[block];
+        for next in block
+            .successors
+            .iter()
+            .chain(&block.handlers)
+            .map(|next| usize::from(*next))
+        {
+            if next == start {
+                return true;
+            }
+            if seen.get_mut(next).is_some_and(|seen| !std::mem::replace(seen, true)) {
+                pending.push(next);
+            }
+        }
+    }
+    false
 }

@@ -41,7 +41,7 @@ class InconsistentSync {
   synchronized void add(int n) { count++; total += n; mostly++; }
   synchronized void remove(int n) { count--; total -= n; mostly--; }
   synchronized void clear() { count = 0; total = 0; }
-  int countBad() { return count; }
+  public int countBad() { return count; }
   synchronized long totalOk() { return total; }
   private void helperOk() { mostly = 3; }
   synchronized void callsHelper() { helperOk(); }

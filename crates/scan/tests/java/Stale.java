@@ -33,7 +33,16 @@ class LazyPart {
   synchronized Object fixed() { return fixed; }
 }
 
+class AuditLog {
+  private boolean on;
+  private int lines;
+  synchronized boolean on() { return on; }
+  synchronized void line(String text) { lines++; }
+}
+
 class StaleUses {
+  final AuditLog log = new AuditLog();
+  synchronized void loggedOk(int n) { if (log.on()) log.line("n is " + n); }
   final Account account = new Account();
   final Holder holder = new Holder();
   final LazyPart lazy = new LazyPart();

@@ -1,7 +1,7 @@
 //! What rules that look at one method alone notice in it: waits outside loops, notifications without a change, double-checked
 //! locking.
 
-use ravel_classfile::{access, op};
+use ravel_classfile::{Operand, access, op};
 
 use super::{Mark, Run};
 use crate::body::{SiteKind, Stmt};
@@ -31,7 +31,16 @@ impl Run<'_, '_> {
             .iter()
             .filter(|stmt| matches!(stmt, Stmt::Call { .. }))
             .count();
-        let passes_on = !branches && calls == 1 && self.mutations.is_empty();
+        // Without a field and a call there is no condition to test again.
+        let only_waits = self.instructions.iter().all(|at| match at.operand {
+            Operand::Field(_) => false,
+            Operand::Method(index) | Operand::InterfaceMethod(index, _) => {
+                let name = self.context.pool.member_ref(index).map(|called| called.name);
+                matches!(name, Ok(b"wait" | b"await" | b"toMillis" | b"toNanos"))
+            }
+            _ => true,
+        });
+        let passes_on = self.mutations.is_empty() && (only_waits || !branches && calls == 1);
         self.noted();
         for wait in &self.waits {
             if !passes_on && !self.cfg.in_loop(wait.block) && self.blocks[usize::from(wait.block)].reached {
@@ -79,7 +88,11 @@ impl Run<'_, '_> {
         let site = *self.held_at(mark).first()?;
         let taken = self.sites[usize::from(site)].pc;
         let test = self.tests.iter().find(|(tested, test)| {
-            *tested == field && test.pc < taken && taken < mark.pc && self.held_at(*test).is_empty()
+            *tested == field
+                && test.pc < taken
+                && taken < mark.pc
+                && self.held_at(*test).is_empty()
+                && self.is_behind_null(*test, mark.pc)
         })?;
         Some(LocalFact {
             kind: LocalKind::TestLockAssign,
@@ -89,8 +102,32 @@ impl Run<'_, '_> {
         })
     }
 
+    /// Whether a position is on the side of a test where the field was null; tests of numbers have both.
+    fn is_behind_null(&self, test: Mark, pc: u16) -> bool {
+        let Some(branch) = self.instructions.iter().find(|at| at.pc == u32::from(test.pc)) else {
+            return true;
+        };
+        let target = branch.jump_targets().next().unwrap_or(0);
+        match branch.opcode {
+            op::IFNONNULL => u32::from(pc) < target,
+            op::IFNULL => u32::from(pc) >= target,
+            _ => true,
+        }
+    }
+
+    /// Whether an assignment puts null into its field.
+    fn assigns_null(&self, mark: Mark) -> bool {
+        let at = self.instructions.partition_point(|at| at.pc < u32::from(mark.pc));
+        let before = at.checked_sub(1).and_then(|at| self.instructions.get(at));
+        before.is_some_and(|before| before.opcode == op::ACONST_NULL)
+    }
+
     /// An assignment to a field inside a block that locks the object in it.
     fn replaced(&self, field: PairId, mark: Mark) -> Option<LocalFact> {
+        // Without an object there is none that others could lock instead.
+        if self.assigns_null(mark) {
+            return None;
+        }
         let held = self.held_at(mark);
         let site = held.iter().map(|site| self.sites[usize::from(*site)]).find(|site| {
             let lock = self.exprs.node(site.lock);
@@ -145,14 +182,15 @@ impl Run<'_, '_> {
             .collect();
         let outside = tests.iter().find(|(_, held)| held.is_empty())?.0;
         let assigned = |site: u16| {
-            self.assignments
-                .iter()
-                .find(|(assigned, mark)| *assigned == field && self.held_at(*mark).contains(&site))
+            self.assignments.iter().find(|(assigned, mark)| {
+                *assigned == field && !self.assigns_null(*mark) && self.held_at(*mark).contains(&site)
+            })
         };
         tests.iter().find_map(|(inside, held)| {
             let site = *held.first()?;
             let (_, assigned) = assigned(site)?;
-            (inside.pc > outside.pc && self.sites[usize::from(site)].pc > outside.pc).then_some(LocalFact {
+            let after = inside.pc > outside.pc && self.sites[usize::from(site)].pc > outside.pc;
+            (after && self.cfg.leads_to(outside.block, inside.block)).then_some(LocalFact {
                 kind: LocalKind::DoubleChecked,
                 pc: assigned.pc,
                 other: outside.pc,

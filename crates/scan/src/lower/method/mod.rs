@@ -34,8 +34,10 @@ pub(super) struct Context<'a> {
     pub halves: &'a FxHashMap<PairId, PairId>,
     /// The class and the member of a pair.
     pub members: &'a dyn Fn(PairId) -> (Sym, Sym),
-    /// Whether the class locks anything.
+    /// Whether the class locks anything, and findings in it are wanted.
     pub uses_locks: bool,
+    /// Whether findings in the class are wanted.
+    pub wanted: bool,
 }
 
 /// What became of a method.
@@ -559,7 +561,9 @@ impl Run<'_, '_> {
             let released = |stmt: &Stmt| matches!(stmt, Stmt::Exit(Some(exit)) if usize::from(*exit) == number);
             site.kept = site.kind == SiteKind::Explicit && !self.stmts.iter().any(released);
         }
-        self.local_rules();
+        if self.context.wanted {
+            self.local_rules();
+        }
         let mut used: Vec<Node> = self.exprs.nodes().to_vec();
         used.retain(|node| matches!(node, Node::Param(_) | Node::Local(_)));
         let names = used
