@@ -26,6 +26,7 @@ use crate::guard::{guard, guarded, say};
 use crate::helper;
 use crate::instrument::{Instrumenter, Redirects, quiet};
 use crate::jvm::{self, Jvmti};
+use crate::main_class::{command_line, main_class};
 use crate::options::Options;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
@@ -97,7 +98,8 @@ impl Agent {
         header
             .options
             .extend(signed.map(|signed| ("jvm".to_string(), signed.to_string())));
-        let filter = Filter::new(&options);
+        let main = command_line().ok().and_then(|words| main_class(&words));
+        let filter = Filter::new(&options).of_program(main.as_deref());
         let focus = match &options.focus {
             Some(path) => {
                 let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -3,7 +3,11 @@
 
 use ravel_trace::origin::{self, Origin};
 
+use crate::main_class::is_launcher;
 use crate::options::Options;
+
+/// Why classes of frameworks are left out.
+const FRAMEWORK: &str = "framework";
 
 /// What is done with a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +44,8 @@ pub struct Filter {
     keep_frameworks: bool,
     keep_final: bool,
     everything: bool,
+    /// The package of the main class, if it is one that is otherwise left out.
+    own: Option<String>,
 }
 
 impl Filter {
@@ -57,6 +63,35 @@ impl Filter {
             keep_frameworks: options.keep_frameworks,
             keep_final: options.keep_final,
             everything: options.everything,
+            own: None,
+        }
+    }
+
+    /// The same for a program with this main class (internal name): if it lies in a package that is otherwise left out, that package
+    /// is the program's own, unless the class is one that runs somebody else's program.
+    pub fn of_program(mut self, main: Option<&str>) -> Self {
+        let main = main.filter(|main| Origin::of(main) == Origin::Framework && !is_launcher(main));
+        self.own = main
+            .and_then(|main| main.rsplit_once('/'))
+            .map(|(package, _)| format!("{package}/"));
+        self
+    }
+
+    /// Whether a class lies in the package of the main class or below. Of a framework's uppermost package the classes in it
+    /// alone count: what lies below is the framework.
+    fn is_own(&self, name: &str) -> bool {
+        let Some(own) = &self.own else { return false };
+        let below = name.strip_prefix(own.as_str());
+        below.is_some_and(|rest| !rest.contains('/') || origin::framework(own) != Some(own.as_str()))
+    }
+
+    /// Why a class is left out, for the footer of a trace: of a framework, which.
+    pub fn reason(name: &str, reason: &'static str) -> String {
+        match origin::framework(name) {
+            Some(prefix) if reason == FRAMEWORK => {
+                format!("{reason} {}", prefix.trim_end_matches('/').replace('/', "."))
+            }
+            _ => reason.to_string(),
         }
     }
 
@@ -89,7 +124,7 @@ impl Filter {
             };
         }
         match origin {
-            Origin::Framework if !self.keep_frameworks => Treatment::Skip("framework"),
+            Origin::Framework if !self.keep_frameworks && !self.is_own(name) => Treatment::Skip(FRAMEWORK),
             Origin::Framework | Origin::Application | Origin::Platform => Treatment::Application,
         }
     }
@@ -148,6 +183,31 @@ mod tests {
             treatment(&plain, "java/lang/RavelObjects$Ref"),
             Treatment::Skip("Ravel itself")
         );
+    }
+
+    #[test]
+    fn the_package_of_the_main_class_is_recorded() {
+        let filter = |main: &str| Filter::new(&Options::default()).of_program(Some(main));
+        let own = filter("com/google/common/demo/Main");
+        assert_eq!(own.treatment("com/google/common/demo/Stock"), Treatment::Application);
+        assert_eq!(own.treatment("com/google/common/demo/a/Stock"), Treatment::Application);
+        assert_eq!(
+            own.treatment("com/google/common/base/Joiner"),
+            Treatment::Skip("framework")
+        );
+        let top = filter("kotlin/MainKt");
+        assert_eq!(top.treatment("kotlin/MainKt$main$1"), Treatment::Application);
+        assert_eq!(
+            top.treatment("kotlin/collections/ArrayDeque"),
+            Treatment::Skip("framework")
+        );
+        let runner = filter("org/junit/runner/JUnitCore");
+        assert_eq!(
+            runner.treatment("org/junit/runner/JUnitCore"),
+            Treatment::Skip("framework")
+        );
+        assert_eq!(Filter::reason("org/junit/Test", "framework"), "framework org.junit");
+        assert_eq!(Filter::reason("shop/Stock", "excluded"), "excluded");
     }
 
     #[test]

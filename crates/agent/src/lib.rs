@@ -17,6 +17,7 @@ mod idle;
 mod instrument;
 mod jvm;
 mod layout;
+mod main_class;
 mod memory;
 mod models;
 mod natives;

@@ -9,22 +9,7 @@ use std::path::Path;
 use ravel_protocol::{JvmName, Signature, line};
 
 use crate::agent::append;
-
-/// Options of `java` that are followed by a word of their own.
-const WITH_VALUE: [&str; 12] = [
-    "-cp",
-    "-classpath",
-    "--class-path",
-    "-p",
-    "--module-path",
-    "--upgrade-module-path",
-    "--add-modules",
-    "--add-reads",
-    "--add-exports",
-    "--add-opens",
-    "--patch-module",
-    "--limit-modules",
-];
+use crate::main_class::{WITH_VALUE, command_line};
 
 /// What a JVM with this command line runs, in words that mean the same in another run.
 pub fn what(words: &[String], temporary: &Path) -> String {
@@ -74,13 +59,8 @@ fn steady(word: &str, temporary: &Path) -> String {
 
 /// Signs the list; gives what this JVM runs and how many of the same signed before.
 pub fn sign(list: &Path) -> Result<JvmName, String> {
-    let command = std::fs::read("/proc/self/cmdline").map_err(|error| format!("the command line: {error}"))?;
-    let words: Vec<String> = command
-        .split(|byte| *byte == 0)
-        .map(|word| String::from_utf8_lossy(word).into_owned())
-        .collect();
-    let words = words.split_last().map_or(&[][..], |(_, words)| words);
-    sign_as(list, what(words, &std::env::temp_dir()), std::process::id())
+    let words = command_line().map_err(|error| format!("the command line: {error}"))?;
+    sign_as(list, what(&words, &std::env::temp_dir()), std::process::id())
 }
 
 fn sign_as(list: &Path, runs: String, process: u32) -> Result<JvmName, String> {

@@ -237,9 +237,12 @@ pub struct Report {
     pub version: u32,
     /// The recorded command line.
     pub program: String,
+    /// Whether the work was done to its end: false if the user interrupted it, or if a trace could not be read to its end.
+    #[serde(default = "complete")]
+    pub complete: bool,
     /// What was analysed.
     pub summary: Summary,
-    /// What was left out of the analysis at one of its bounds, each as a sentence; absent if nothing was.
+    /// What the user should know of what was not done or not seen, each as a sentence; absent if there is nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The bugs, worst first.
@@ -259,6 +262,7 @@ impl Default for Report {
         Report {
             version: 1,
             program: String::new(),
+            complete: true,
             summary: Summary::default(),
             warnings: Vec::new(),
             findings: Vec::new(),
@@ -266,4 +270,9 @@ impl Default for Report {
             recordings: Vec::new(),
         }
     }
+}
+
+/// Reports of a Ravel that did not say so were only written at the end of the work.
+fn complete() -> bool {
+    true
 }

@@ -14,7 +14,7 @@ pub use alike::fold_alike;
 
 use crate::describe::{Describer, help, library_help, message, tell_locks_apart};
 use crate::engine::EngineState;
-use crate::finding::{Candidate, EventRef, Finding, RuleFamily, UnitKind, UnitSpan};
+use crate::finding::{Candidate, EventRef, Finding, RuleFamily, UnitKind, UnitRef, UnitSpan};
 use crate::raw::{RawReport, RawStep};
 use crate::stop::Stop;
 use crate::units::UnitId;
@@ -292,6 +292,18 @@ fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut report
             push_new(&mut candidates, candidate(describer, state, report));
         }
     }
+    // A method that the user declares is a unit for that reason, whatever else makes it one.
+    let declared: Vec<UnitRef> = units
+        .iter()
+        .filter(|unit: &&UnitRef| unit.kind == UnitKind::Declared)
+        .cloned()
+        .collect();
+    let is_declared = |unit: &UnitRef| {
+        declared
+            .iter()
+            .any(|one| one.thread == unit.thread && one.method == unit.method)
+    };
+    units.retain(|unit| unit.kind == UnitKind::Declared || !is_declared(unit));
     let first = &reports[0];
     let steps: Vec<_> = first.steps.iter().map(|s| describer.step(s)).collect();
     let own: Vec<String> = {

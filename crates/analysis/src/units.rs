@@ -13,7 +13,7 @@ mod code;
 mod open;
 
 use crate::finding::UnitKind;
-use ravel_trace::{MethodId, SiteId, ThreadId};
+use ravel_trace::{FieldId, MethodId, Names, SiteId, ThreadId};
 
 pub(crate) use open::Units;
 
@@ -67,6 +67,43 @@ impl Default for UnitSettings {
             atomic_sets: Vec::new(),
             focus: crate::focus::Focus::default(),
         }
+    }
+}
+
+impl UnitSettings {
+    /// The patterns that match no method or field of a trace, each with what it should match.
+    pub fn unmatched(&self, names: &Names) -> Vec<String> {
+        if self.units.is_empty() && self.not_atomic.is_empty() && self.atomic_sets.is_empty() {
+            return Vec::new();
+        }
+        let methods: Vec<String> = names
+            .methods
+            .iter()
+            .map(|method| {
+                let class = names.classes.get(method.class.index()).map_or("", |c| c.name.as_str());
+                format!("{class}.{}", method.name)
+            })
+            .collect();
+        let fields: Vec<String> = (0..names.fields.len())
+            .map(|field| names.field_text(FieldId::from(field)))
+            .collect();
+        let is_in = |pattern: &str, all: &[String]| all.iter().any(|name| matches_pattern(pattern, name));
+        let of_units = self.units.iter().filter(|pattern| !is_in(pattern, &methods));
+        let of_units = of_units.map(|pattern| format!("the unit {pattern} matches no method that ran"));
+        let exempt = self.not_atomic.iter();
+        let exempt = exempt.filter(|pattern| !is_in(pattern, &methods) && !is_in(pattern, &fields));
+        let exempt =
+            exempt.map(|pattern| format!("not-atomic {pattern} matches no method that ran and no field that was used"));
+        let of_sets = self.atomic_sets.iter().flat_map(|set| {
+            let unmatched = set.fields.iter().filter(|pattern| !is_in(pattern, &fields));
+            unmatched.map(|pattern| {
+                format!(
+                    "{pattern} of the atomic set {} matches no field that was used",
+                    set.name
+                )
+            })
+        });
+        of_units.chain(exempt).chain(of_sets).collect()
     }
 }
 

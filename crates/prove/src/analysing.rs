@@ -1,6 +1,7 @@
 //! The analysis of a trace file: with progress, until the user asks to stop, and with the commands that a report names.
 
 use std::path::Path;
+use std::time::Instant;
 
 use ravel_analysis::analyse::{Analysed, analyse_until};
 use ravel_analysis::engine::Analysis;
@@ -41,16 +42,19 @@ fn for_shell(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Analyses a trace with progress and an ear for Ctrl-C, and notes when its threads were busy.
+/// Analyses a trace with progress and an ear for Ctrl-C, until `deadline` if there is one, and notes when its threads were busy.
 pub fn watched(
     name: &str,
     trace: &mut Trace,
     settings: &UnitSettings,
     analyses: Vec<Box<dyn Analysis>>,
     threads: usize,
+    deadline: Option<Instant>,
     observer: &dyn Observer,
 ) -> (Analysed, Recording) {
     interrupt::listen();
+    let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let is_over = || interrupt::requested() || is_late();
     let total = trace.reader().records().max(1);
     let line = observer.begin(Work::Alone);
     let mut go_on = |events: u64| {
@@ -59,14 +63,18 @@ pub fn watched(
             events,
             total,
         });
-        !interrupt::requested()
+        !is_over()
     };
     let mut source = Watched::new(trace, TIMELINE_CELLS, &mut go_on);
-    let mut analysed = analyse_until(&interrupt::requested, threads, &mut source, settings, analyses);
+    let mut analysed = analyse_until(&is_over, threads, &mut source, settings, analyses);
     let recording = source.timeline().recording(name, source.names());
     if (source.stopped() || analysed.stopped) && analysed.error.is_none() {
         let events = count(analysed.events, "event");
-        analysed.error = Some(SourceError(format!("{name}: interrupted after {events}")));
+        let why = match interrupt::requested() {
+            true => "interrupted",
+            false => "the time was used up (--budget)",
+        };
+        analysed.error = Some(SourceError(format!("{name}: {why} after {events}")));
     }
     (analysed, recording)
 }

@@ -4,26 +4,32 @@
 mod explore;
 pub mod record;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use ravel_agent::options::Options as RecorderOptions;
 use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Times};
 use ravel_analysis::merge::fold_alike;
+use ravel_analysis::numbers::count;
 use ravel_analysis::patterns::language::Pattern;
 use ravel_analysis::registry;
 use ravel_analysis::units::UnitSettings;
 use ravel_scan::confirm;
 use ravel_schedule::orders;
-use ravel_trace::{KEPT_RECORDS, ReadOptions, Reader, Source, Trace};
+use ravel_trace::{Header, KEPT_RECORDS, ReadOptions, Reader, Source as _, Trace};
 use rustc_hash::FxHashSet;
 
 use crate::analysing::{add_classes, replay_command, seen_from_here, watched};
+use crate::interrupt;
 use crate::observer::Observer;
+use crate::obstacle::{self, RecordedWith};
 use crate::plans;
-use crate::proof::{Budget, Tally, prove};
+use crate::proof::{Budget, Tally, is_observed_race_of_application, prove};
 use crate::suspects::{Suspected, Suspects, class_path, name_locks};
+use crate::words;
 
 /// What a job is to do.
 #[derive(Clone, Debug, Default)]
@@ -69,8 +75,18 @@ pub struct Job<'a> {
     class_path: Vec<PathBuf>,
     /// Why nothing at all could be forced.
     unforced: Option<String>,
-    /// Time spent on forced runs.
-    spent: Duration,
+    /// When the job began, after the recording: the budget is for all that comes then.
+    began: Instant,
+    /// Traces whose findings have yet to be forced: they share the time that is left.
+    open_traces: u32,
+    /// The most threads that one of the recorded runs had.
+    most_threads: u64,
+    /// Classes that the recorder left out, by reason.
+    left_out: BTreeMap<String, u64>,
+    /// What the recorder was asked for.
+    recorded_with: RecordedWith,
+    /// What the user declares that no trace has; none before the first.
+    unmatched: Option<Vec<String>>,
     /// Whether the recorded runs are short enough for other orders to be tried.
     explorable: bool,
     orders: Orders,
@@ -82,6 +98,9 @@ pub struct Job<'a> {
 
 /// Traces that stay open between their analysis and the proof of their findings; further ones are opened again.
 const MOST_OPEN: usize = 32;
+
+/// How the recorder begins its reason for leaving a class of a framework out.
+const FRAMEWORK: &str = "framework";
 
 /// Orders that were not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,6 +126,12 @@ pub struct Finished {
     pub work: WorkDone,
     /// Whether every trace was read to its end.
     pub whole: bool,
+    /// The exit code if the user interrupted: 128 and the signal.
+    pub interrupted: Option<u8>,
+    /// Whether none of the recorded runs had more than one thread.
+    pub one_thread: bool,
+    /// What cost most likely bugs their proof, and what would help.
+    pub untested: Option<String>,
 }
 
 /// What a job did, in figures.
@@ -155,7 +180,12 @@ impl<'a> Job<'a> {
             suspicions: Vec::new(),
             class_path: Vec::new(),
             unforced: None,
-            spent: Duration::ZERO,
+            began: Instant::now(),
+            open_traces: 0,
+            most_threads: 0,
+            left_out: BTreeMap::new(),
+            recorded_with: RecordedWith::default(),
+            unmatched: None,
             explorable: true,
             orders: Orders::NotWanted,
             whole: true,
@@ -171,7 +201,7 @@ impl<'a> Job<'a> {
     /// Only analyses a trace, with what a plan proves of its program.
     pub fn check(&mut self, path: &Path, mut trace: Trace, focus: ravel_analysis::focus::Focus) -> Result<()> {
         self.settings.units.focus = focus;
-        let mut findings = self.analyse(path, &mut trace, true)?;
+        let mut findings = self.analyse(path, &mut trace, true, None)?;
         self.decoded += trace.reader().decoded();
         if plans::is_for_races(trace.reader().header()) {
             for finding in findings.iter_mut().filter(|finding| is_replayable(finding)) {
@@ -189,7 +219,7 @@ impl<'a> Job<'a> {
 
     /// Analyses a trace and forces what was found.
     pub fn trace(&mut self, path: &Path, mut trace: Trace) -> Result<()> {
-        let findings = self.analyse(path, &mut trace, true)?;
+        let findings = self.analyse(path, &mut trace, true, self.deadline())?;
         self.settle(path, Some(trace), findings, Vec::new());
         Ok(())
     }
@@ -201,7 +231,7 @@ impl<'a> Job<'a> {
         let mut room = KEPT_RECORDS;
         for path in paths {
             let mut trace = Trace::new(Reader::open(path, self.reading())?, room);
-            let findings = self.analyse(path, &mut trace, true)?;
+            let findings = self.analyse(path, &mut trace, true, self.deadline())?;
             // What is kept of all of them together is bounded as it is of one, and so are the files that are open.
             let stays = analysed.len() < MOST_OPEN && trace.events().is_some();
             if stays {
@@ -211,11 +241,13 @@ impl<'a> Job<'a> {
             }
             analysed.push((path, stays.then_some(trace), findings));
         }
+        self.open_traces = u32::try_from(analysed.len()).unwrap_or(u32::MAX);
         for (path, trace, mut findings) in analysed {
             let known: Vec<Finding> = findings
                 .extract_if(.., |finding| self.evidence(&finding.id) == Some(Evidence::Harmful))
                 .collect();
             self.settle(path, trace, findings, known);
+            self.open_traces -= 1;
         }
         Ok(())
     }
@@ -223,6 +255,12 @@ impl<'a> Job<'a> {
     /// Forces findings of a trace and takes them into the report, with others of it that need no forcing.
     fn settle(&mut self, path: &Path, trace: Option<Trace>, mut findings: Vec<Finding>, known: Vec<Finding>) {
         self.prove(path, trace, &mut findings);
+        // Frameworks that are left out may order threads in ways that nobody saw.
+        if !self.recorded_with.without_frameworks {
+            for finding in findings.iter_mut() {
+                finding.shown |= is_observed_race_of_application(finding);
+            }
+        }
         let settings = &self.settings;
         if !settings.only.is_empty() {
             findings.retain(|finding| settings.only.contains(&finding.id));
@@ -249,7 +287,18 @@ impl<'a> Job<'a> {
 
     /// Time left for forced runs.
     fn left(&self) -> Duration {
-        self.settings.budget.total.saturating_sub(self.spent)
+        self.settings.budget.total.saturating_sub(self.began.elapsed())
+    }
+
+    /// When the analysis ends. Without a budget nothing is forced, and the analysis may take its time.
+    fn deadline(&self) -> Option<Instant> {
+        let total = self.settings.budget.total;
+        (!total.is_zero()).then(|| self.began + total)
+    }
+
+    /// Adds to what the user should know.
+    pub fn warn(&mut self, warning: String) {
+        self.report.warnings.push(warning);
     }
 
     fn reading(&self) -> ReadOptions {
@@ -259,7 +308,13 @@ impl<'a> Job<'a> {
     }
 
     /// The findings of a trace. What is `recorded` counts as what was seen of the program; other traces are of forced runs.
-    fn analyse(&mut self, path: &Path, trace: &mut Trace, recorded: bool) -> Result<Vec<Finding>> {
+    fn analyse(
+        &mut self,
+        path: &Path,
+        trace: &mut Trace,
+        recorded: bool,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Finding>> {
         let name = seen_from_here(path);
         if recorded && plans::is_sample(trace.reader().header()) {
             self.observer.remark(&format!(
@@ -272,7 +327,7 @@ impl<'a> Job<'a> {
         self.analyses = analyses.len();
         let threads = self.settings.threads.unwrap_or_else(cores);
         let units = &self.settings.units;
-        let (mut analysed, recording) = watched(&name, trace, units, analyses, threads, self.observer);
+        let (mut analysed, recording) = watched(&name, trace, units, analyses, threads, deadline, self.observer);
         self.report.recordings.push(recording);
         self.analysed += start.elapsed();
         let settings = &self.settings;
@@ -288,7 +343,7 @@ impl<'a> Job<'a> {
         }
         let reader = trace.reader();
         self.explorable &= analysed.events <= orders::MOST_EVENTS as u64;
-        if let Some(options) = &settings.scan {
+        if let Some(options) = settings.scan.as_ref().filter(|_| !interrupt::requested()) {
             let suspects = Suspects::of(reader.header(), options, self.suspects.take());
             self.suspected = suspects.support(&mut analysed.findings).or(self.suspected.take());
             let names = reader.names();
@@ -309,17 +364,30 @@ impl<'a> Job<'a> {
                 self.class_path.push(place);
             }
         }
+        let unmatched = settings.units.unmatched(reader.names());
+        match &mut self.unmatched {
+            Some(known) => known.retain(|words| unmatched.contains(words)),
+            unknown => *unknown = Some(unmatched),
+        }
         if self.report.program.is_empty() {
             self.report.program = reader.header().command.join(" ");
         }
         self.report.summary.events += analysed.events;
         self.report.summary.threads += analysed.threads;
+        self.most_threads = self.most_threads.max(analysed.threads);
+        self.recorded_with = recorded_with(reader.header());
+        for (reason, classes) in reader.footer().map_or(&[][..], |footer| &footer.classes_skipped) {
+            *self.left_out.entry(reason.clone()).or_default() += classes;
+            self.recorded_with.without_frameworks |= reason.starts_with(FRAMEWORK);
+        }
         add_classes(&mut self.report.summary.classes, reader.footer());
         self.warnings
             .extend(reader.warnings().iter().map(|warning| format!("{name}: {warning}")));
         if let Some(error) = analysed.error {
             self.whole = false;
-            self.warnings.push(format!("{error}; what came before was analysed"));
+            self.report
+                .warnings
+                .push(format!("{error}; what came before was analysed"));
         }
         let bounds = analysed.left_out.iter().map(|words| format!("{name}: {words}"));
         self.report.warnings.extend(bounds);
@@ -327,9 +395,8 @@ impl<'a> Job<'a> {
     }
 
     fn prove(&mut self, path: &Path, trace: Option<Trace>, findings: &mut Vec<Finding>) {
-        let start = Instant::now();
         let budget = Budget {
-            total: self.left(),
+            total: self.left() / self.open_traces.max(1),
             ..self.settings.budget
         };
         let open = || Trace::open(path, self.reading()).map_err(anyhow::Error::from);
@@ -342,7 +409,6 @@ impl<'a> Job<'a> {
             Ok(tally) => self.tally.add(tally),
             Err(error) => self.unforced = Some(format!("{error:#}")),
         }
-        self.spent += start.elapsed();
     }
 
     /// Why findings did not get further.
@@ -353,6 +419,31 @@ impl<'a> Job<'a> {
     /// The findings as they stand.
     pub fn findings(&self) -> &[Finding] {
         &self.report.findings
+    }
+
+    /// Says in the report what was not done and what was not seen.
+    fn note_end(&mut self, interrupted: bool) {
+        self.report.complete = self.whole && !interrupted;
+        let mut notes = Vec::new();
+        if interrupted {
+            let untried = |finding: &&Finding| {
+                let limit = finding.limit.as_deref();
+                limit == Some(words::NOT_TRIED_INTERRUPTED) && is_replayable(finding)
+            };
+            let untried = self.report.findings.iter().filter(untried).count();
+            notes.push(format!("interrupted: {} not tried", count(untried as u64, "finding")));
+        }
+        if self.most_threads <= 1 && self.report.summary.events > 0 {
+            notes.push("only one thread ran, so there was no order of threads to try".to_owned());
+        }
+        let unmatched = self.unmatched.take().unwrap_or_default();
+        notes.extend(
+            unmatched
+                .into_iter()
+                .map(|words| format!("in the configuration, {words}")),
+        );
+        notes.extend(left_out(&self.left_out));
+        self.report.warnings.splice(0..0, notes);
     }
 
     /// Puts the findings in order and gives what is to be reported.
@@ -372,6 +463,8 @@ impl<'a> Job<'a> {
             .collect();
         // It may have happened in another trace's run.
         self.tally.reasons.retain(|(id, _)| !happened.contains(id));
+        let interrupted = interrupt::exit_code();
+        self.note_end(interrupted.is_some());
         let tally = self.tally;
         self.report.summary.times = Some(Times {
             record: self.recorded.as_millis() as u64,
@@ -390,8 +483,11 @@ impl<'a> Job<'a> {
             recording.keep_only(&self.report.findings);
         }
         name_locks(&mut self.report.findings, &self.class_path);
-        self.warnings.extend(self.report.warnings.iter().cloned());
+        let untested = obstacle::told(&self.report.findings, self.recorded_with);
         Finished {
+            interrupted,
+            one_thread: self.most_threads <= 1,
+            untested,
             report: self.report,
             warnings: self.warnings,
             class_path: self.class_path,
@@ -408,4 +504,49 @@ impl<'a> Job<'a> {
             whole: self.whole,
         }
     }
+}
+
+/// What the recorder of a trace was asked for.
+fn recorded_with(header: &Header) -> RecordedWith {
+    let mut all = header.options.iter();
+    let agent = all.find(|(name, _)| name == "agent").map(|(_, value)| value.as_str());
+    let options = RecorderOptions::parse(agent.unwrap_or_default()).unwrap_or_default();
+    RecordedWith {
+        seed: options.seed.is_some(),
+        clock: options.clock.is_some(),
+        without_frameworks: false,
+    }
+}
+
+/// What the recorder left out, by reason, as far as an option decides it.
+fn left_out(reasons: &BTreeMap<String, u64>) -> Vec<String> {
+    let mut frameworks: Vec<&str> = Vec::new();
+    let (mut of_frameworks, mut by_user) = (0, 0);
+    for (reason, classes) in reasons {
+        if let Some(name) = reason.strip_prefix(FRAMEWORK) {
+            of_frameworks += classes;
+            frameworks.extend(Some(name.trim_start()).filter(|name| !name.is_empty()));
+        } else if matches!(reason.as_str(), "excluded" | "not included") {
+            by_user += classes;
+        }
+    }
+    let classes = |n: u64| format!("{n} class{}", if n == 1 { "" } else { "es" });
+    let mut notes = Vec::new();
+    if of_frameworks > 0 {
+        let names = match frameworks.as_slice() {
+            [] => String::new(),
+            names => format!(" ({})", names.join(", ")),
+        };
+        notes.push(format!(
+            "not recorded: {} of frameworks{names}; --keep-frameworks records them",
+            classes(of_frameworks)
+        ));
+    }
+    if by_user > 0 {
+        notes.push(format!(
+            "not recorded: {} that --include, --exclude or ravel.toml leave out",
+            classes(by_user)
+        ));
+    }
+    notes
 }

@@ -29,6 +29,8 @@ use crate::runner::{Forced, Runner};
 const TRACE: &str = "trace";
 /// What the agent gets to end a forced run by itself.
 const GRACE: Duration = Duration::from_secs(10);
+/// The same when the time of all runs is over.
+const LAST_GRACE: Duration = Duration::from_secs(1);
 /// What a directed run may take at least.
 const LEAST_DIRECTED: Duration = Duration::from_secs(5);
 /// The file that a run leaves its output in.
@@ -232,7 +234,11 @@ impl JvmRunner {
             max_time: Some(limit),
             ..self.options.clone()
         };
-        let (ended, timed_out) = self.start(options, scratch, limit + GRACE)?;
+        let patience = self.end_by.map_or(limit + GRACE, |end| {
+            let left = end.saturating_duration_since(Instant::now()) + LAST_GRACE;
+            left.min(limit + GRACE)
+        });
+        let (ended, timed_out) = self.start(options, scratch, patience)?;
         // A JVM that was killed, or was never started, has not reported.
         let reports: Vec<Status> = match status.exists() {
             true => line::read_all(&status)?,

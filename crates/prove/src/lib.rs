@@ -9,6 +9,7 @@
 
 pub mod agent_library;
 pub mod analysing;
+pub mod claim;
 pub mod directed;
 pub mod family;
 pub mod input;
@@ -18,6 +19,7 @@ pub mod job;
 pub mod jvm;
 mod launch;
 pub mod observer;
+mod obstacle;
 pub mod plans;
 pub mod proof;
 pub mod recording;

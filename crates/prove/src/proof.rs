@@ -28,6 +28,7 @@ use anyhow::Result;
 use ravel_analysis::finding::{Evidence, Finding, Rule, RuleFamily, UnitKind};
 use ravel_schedule::Image;
 use ravel_trace::Trace;
+use ravel_trace::origin::is_platform;
 
 pub(crate) use self::clock::Clock;
 use self::clock::WallClock;
@@ -40,6 +41,7 @@ use crate::interrupt;
 use crate::jvm::JvmRunner;
 use crate::observer::{Observer, Progress, ProgressLine, Work};
 use crate::runner::Runner;
+use crate::words;
 
 /// Events of a recorded run up to which forced runs record everything; of longer ones, only what the findings are about.
 const MOST_RECORDED: u64 = 1_000_000;
@@ -165,7 +167,10 @@ pub fn prove(trace: &mut Trace, findings: &mut Vec<Finding>, budget: Budget, obs
     let deadline = WallClock.now() + budget.total;
     let mut program = JvmRunner::of(trace.reader(), budget.run)?;
     trace.rewind();
-    let recorded = Recorded::read(trace, findings, Trace::events)?;
+    let recorded = match Recorded::read(trace, findings, Trace::events) {
+        Err(_) if interrupt::requested() => return Ok(not_tried(findings)),
+        recorded => recorded?,
+    };
     if recorded.marks.events > MOST_RECORDED {
         program.watch(recorded.marks.fields(), recorded.marks.methods());
     }
@@ -201,6 +206,18 @@ pub fn prove(trace: &mut Trace, findings: &mut Vec<Finding>, budget: Budget, obs
         direct_rest(&recorded.places, &program, findings, deadline, &mut tally)?;
     }
     Ok(tally)
+}
+
+/// What is known of findings that were not tried because the user interrupted.
+fn not_tried(findings: &mut [Finding]) -> Tally {
+    let mut tally = Tally::default();
+    for finding in findings {
+        finding.limit = Some(words::NOT_TRIED_INTERRUPTED.to_owned());
+        tally
+            .reasons
+            .push((finding.id.clone(), words::NOT_TRIED_INTERRUPTED.to_owned()));
+    }
+    tally
 }
 
 /// Directs the program towards what no schedule has confirmed.
@@ -244,12 +261,13 @@ fn prove_with(
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
     let runs = Runs::new(runner);
-    let attempt = |finding: &Finding, share: Instant| -> Result<Attempt> {
+    let attempt = |finding: &Finding, share: Instant, first_try: bool| -> Result<Attempt> {
         let mut finding = finding.clone();
         let time = Time {
             clock,
             total: deadline,
             share,
+            first_try,
         };
         let mut prover = Prover::new(recorded, &runs, time);
         let outcome = prover.attempt(&mut finding, &line);
@@ -262,6 +280,8 @@ fn prove_with(
         })
     };
     let jobs = runner.side_by_side(budget.jobs).min(order.len());
+    // With little time for many findings, each has its first try before any goes on.
+    let is_short = is_short(clock.now(), deadline, jobs, order.len(), budget.run);
     // All of some findings, several at the same time; none takes the time of all others.
     let all = |order: &[usize], first: bool| -> Vec<(usize, Result<Attempt>)> {
         let next = AtomicUsize::new(0);
@@ -270,7 +290,7 @@ fn prove_with(
             while let Some(turn) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|turn| *turn < order.len()) {
                 let finding = &findings[order[turn]];
                 let share = share(clock.now(), deadline, jobs, order.len() - turn, budget.run);
-                let result = attempt(finding, share);
+                let result = attempt(finding, share, first && is_short);
                 if first {
                     line.ended(result.as_ref().map_or(finding, |attempt| &attempt.finding));
                 }
@@ -313,7 +333,7 @@ fn prove_with(
         let Some(first) = attempts.get_mut(index) else { continue };
         let alone = jobs > 1 && first.disturbed && first.finding.evidence < Evidence::Harmful;
         if alone && is_time_left() {
-            match attempt(&findings[*index], deadline) {
+            match attempt(&findings[*index], deadline, false) {
                 Ok(again) => first.take_better(again),
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -353,14 +373,20 @@ impl Attempt {
     }
 }
 
+/// Whether so many findings are too many for each to have a whole run's time.
+fn is_short(now: Instant, deadline: Instant, jobs: usize, findings: usize, run: Duration) -> bool {
+    findings > 1 && deadline.saturating_duration_since(now) * (jobs as u32) < run * findings as u32
+}
+
 /// Until when the next finding may be tried if so many are left, this one included: one run at least.
 fn share(now: Instant, deadline: Instant, jobs: usize, left: usize, run: Duration) -> Instant {
     let each = deadline.saturating_duration_since(now) * jobs as u32 / left.max(1) as u32;
     (now + each.max(run / 2)).min(deadline)
 }
 
-/// Which findings to try first: what the code alone makes suspicious, then by rule and evidence.
-fn promise(finding: &Finding) -> (bool, u8, std::cmp::Reverse<Evidence>) {
+/// Which findings to try first: those of the application, among them races that were observed, then what the code alone makes
+/// suspicious, then by rule and evidence.
+fn promise(finding: &Finding) -> (bool, bool, bool, u8, std::cmp::Reverse<Evidence>) {
     let rule = match finding.rule.family() {
         RuleFamily::LockOrder => 0,
         RuleFamily::Atomicity => 1,
@@ -370,7 +396,31 @@ fn promise(finding: &Finding) -> (bool, u8, std::cmp::Reverse<Evidence>) {
         RuleFamily::Discipline | RuleFamily::Code => 5,
     };
     let supported = ravel_scan::confirm::is_supported(finding);
-    (!supported, rule, std::cmp::Reverse(finding.evidence))
+    (
+        directed::is_of_platform(finding),
+        !is_observed_race(finding),
+        !supported,
+        rule,
+        std::cmp::Reverse(finding.evidence),
+    )
+}
+
+/// Whether a finding is a data race in code of the application that the recorded run itself had: two accesses side by side that
+/// nothing orders.
+pub(crate) fn is_observed_race_of_application(finding: &Finding) -> bool {
+    is_observed_race(finding)
+        && finding.evidence >= Evidence::Witnessed
+        && !finding.steps.is_empty()
+        && finding
+            .steps
+            .iter()
+            .all(|step| step.inside.is_none() && !is_platform(&step.class))
+        && finding.variables.iter().all(|variable| !is_platform(variable))
+}
+
+/// Whether a finding is a data race that the recorded run itself had.
+fn is_observed_race(finding: &Finding) -> bool {
+    finding.rule == Rule::DataRace && finding.candidates.iter().any(|candidate| candidate.observed)
 }
 
 /// What the default view shows: harm, and what happened and rests on certain units or is a data race.

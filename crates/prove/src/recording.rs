@@ -5,8 +5,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -19,6 +17,7 @@ use ravel_trace::{KEPT_RECORDS, Op, Source, StandardInput, Warning};
 use crate::agent_library;
 use crate::family::Family;
 use crate::input::Input;
+use crate::interrupt::{self, RecordingPhase};
 use crate::launch::{add_agent, agent_option, starts_java, surroundings};
 use crate::observer::{Observer, Progress, Work};
 use crate::scratch;
@@ -61,6 +60,12 @@ impl Start {
 
 /// How long a command that was asked to end may take to do so.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// The same when the whole job is to stop.
+const SHORT_GRACE: Duration = Duration::from_millis(600);
+
+/// Events after which a reader of a trace asks whether to stop.
+const ASK: u64 = 1 << 16;
 
 impl Recording {
     /// The command's own exit code; 128 and the signal if one ended it, as shells have it.
@@ -278,8 +283,11 @@ fn count(reader: &mut Reader, path: &Path, observer: &dyn Observer) -> Result<Fi
     let line = observer.begin(Work::Alone);
     while let Some(event) = reader.next_event()? {
         events += 1;
-        if events % (1 << 16) == 0 {
+        if events % ASK == 0 {
             line.show(&Progress::Reading { trace: path, events });
+            if interrupt::requested() {
+                break;
+            }
         }
         let thread = event.thread.index();
         if !matches!(event.op, Op::Begin | Op::End { .. }) {
@@ -414,33 +422,30 @@ fn run(
     }
     child.args(arguments);
     start.input.set(&mut child)?;
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let mut handlers = Vec::new();
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        handlers.extend(signal_hook::flag::register(signal, Arc::clone(&interrupted)));
-    }
+    let phase = RecordingPhase::begin();
     let mark = options.status.as_deref().unwrap_or(scratch.path()).to_string_lossy();
     let mut family = Family::announce(false, &mark);
     let mut child = child.spawn().with_context(|| format!("cannot start {program}"))?;
     family.started(child.id());
     let _feeding = start.input.feed(&mut child);
     let began = Instant::now();
-    let (mut asked, mut ended) = (false, None);
+    let (mut asked, mut ended) = (None::<Instant>, None);
     let mut growing = Growing::default();
     let line = observer.begin(Work::BesideProgram);
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if interrupted.swap(false, Ordering::SeqCst) {
-            if asked {
-                family.end();
-            } else {
-                observer.remark("interrupted; waiting for the program to end (again to end it by force)");
+        match asked {
+            None if phase.is_over() => {
+                observer.remark("interrupted; waiting for the program to end (again to end everything at once)");
                 // A signal to Ravel alone goes on to the program, as it would without Ravel.
                 family.ask();
-                asked = true;
+                asked = Some(Instant::now());
             }
+            // The whole job is to stop, and has no time to wait for a program that does not.
+            Some(when) if interrupt::requested() && when.elapsed() >= SHORT_GRACE => family.end(),
+            _ => {}
         }
         if let Some(limit) = start.end_after {
             if ended.is_none() && began.elapsed() >= limit {
@@ -456,11 +461,8 @@ fn run(
         }
         std::thread::sleep(Duration::from_millis(2));
     };
-    drop(line);
-    handlers.into_iter().for_each(|handler| {
-        signal_hook::low_level::unregister(handler);
-    });
-    Ok((status, ended, asked))
+    drop((line, phase));
+    Ok((status, ended, asked.is_some()))
 }
 
 #[cfg(test)]

@@ -4,6 +4,19 @@ use ravel_protocol::{Cause, Slip, Verdict};
 
 use crate::runner::Forced;
 
+/// Why a finding was not tried when the user interrupted.
+pub const NOT_TRIED_INTERRUPTED: &str = "it was not tried: interrupted";
+/// Why a finding was not tried when the budget was used up.
+pub const NOT_TRIED_TIME: &str = "it was not tried: the time was used up (--budget)";
+/// What all reasons say that have to do with the budget.
+pub const OUT_OF_TIME: &str = "(--budget)";
+/// What is said of a run that took another path although the threads read what they read when they were recorded.
+pub const MAY_DIFFER: &str = "input, time, random numbers or the order of a hash table may differ";
+/// What is said of a run that did not follow its schedule.
+pub const LEFT_SCHEDULE: &str = "the run left the schedule";
+/// What a thread did that waited for something that was not recorded.
+pub const WAITED_OUTSIDE: &str = "waited for something outside";
+
 /// Why a turn was lost.
 pub fn slip(slip: &Slip) -> String {
     let Slip { thread, at, until, .. } = slip;
@@ -18,7 +31,7 @@ pub fn slip(slip: &Slip) -> String {
         Cause::ThreadEnded => "ended".to_string(),
         Cause::MadeNoStep => "made no step".to_string(),
         Cause::Slept => "slept".to_string(),
-        Cause::WaitedOutside => "waited for something outside".to_string(),
+        Cause::WaitedOutside => WAITED_OUTSIDE.to_string(),
         Cause::WaitedForThread { .. } => "waited for another thread".to_string(),
         Cause::WantedLock(lock) => format!("wanted a lock of thread {}", lock.holder),
     };

@@ -16,7 +16,7 @@ First steps:
   ravel explain                    what the words in a report mean
 
 Exit codes: 0 nothing shown, 1 something shown, 2 usage or input error,
-3 nothing was observed.";
+3 nothing was observed or only one thread ran, 130 and 143 interrupted.";
 
 /// Finds the concurrency bugs of JVM programs and proves them.
 #[derive(Parser, Debug)]

@@ -331,12 +331,32 @@ fn what_the_report_needs_is_looked_for_before_anything_runs() {
         (&["--config", "missing.toml"], "missing.toml"),
         (&["--out", "html=/proc/x/report.html"], "cannot make the folder /proc/x"),
         (&["--out", "html=."], "it is a folder"),
+        (&["--out", "html=/proc/report.html"], "cannot write /proc/report.html"),
     ] {
         let mut command = ravel();
         command.arg("run").args(words).args(touch).current_dir(directory.path());
         assert_has(&ends_with(2, &mut command), reason);
         assert!(!ran.exists(), "{words:?}");
     }
+}
+
+#[test]
+fn an_output_that_fails_costs_no_other() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    std::fs::copy(
+        common::root().join("crates/report/tests/reports/data-race.json"),
+        path("f.json"),
+    )
+    .expect("copied");
+    let mut command = ravel();
+    command
+        .args(["report", "f.json", "--out", "json=/dev/full", "--out", "sarif=f.sarif"])
+        .current_dir(directory.path());
+    let said = ends_with(2, &mut command);
+    assert_has(&said, "cannot write /dev/full");
+    let sarif = std::fs::read_to_string(path("f.sarif")).expect("the other one is written");
+    assert!(sarif.contains("7be1d0c4"));
 }
 
 #[test]

@@ -380,15 +380,63 @@ fn an_interrupt_ends_what_runs_and_reports_what_is_known() {
         check(start.elapsed() < Duration::from_secs(20), "it did not stop")?;
         let told = words(&output);
         check(
-            told.contains("AtomicInteger.value") && told.contains("interrupted"),
+            told.contains("AtomicInteger.value") && told.contains("interrupted: "),
             told,
         )?;
-        check(
-            work.directory.path().join("t.json").exists(),
-            "no findings were written",
-        )?;
+        check(output.status.code() == Some(130), output.status)?;
+        let written =
+            std::fs::read_to_string(work.directory.path().join("t.json")).map_err(|error| error.to_string())?;
+        let report: Value = serde_json::from_str(&written).map_err(|error| error.to_string())?;
+        check(report["complete"] == false, &report["warnings"])?;
         nothing_left(&mark)
     });
+}
+
+#[test]
+fn sigterm_stops_the_job_while_the_program_is_recorded() {
+    each(&tested_jdks(), |jdk| {
+        let work = AtWork::new(jdk, &[], false);
+        let (mark, id) = (work.mark.clone(), work.child.id());
+        let java = format!("{mark} -cp");
+        let start = Instant::now();
+        while processes(&java).iter().all(|process| *process == id) {
+            check(start.elapsed() < LIMIT, "the program did not start")?;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal("-TERM", id);
+        let output = end(work.child)?;
+        check(output.status.code() == Some(143), words(&output))?;
+        nothing_left(&mark)
+    });
+}
+
+#[test]
+fn two_jobs_in_one_folder_keep_their_traces_apart() {
+    let jdk = &tested_jdks()[0];
+    let first = AtWork::new(jdk, &["--end-after", "2"], false);
+    let trace = first.directory.path().join("t.ravel");
+    let start = Instant::now();
+    // The first has claimed its trace before the program starts.
+    while processes(&first.mark).len() < 2 {
+        assert!(start.elapsed() < LIMIT, "the program did not start");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut second = ravel();
+    second
+        .arg("run")
+        .arg("-o")
+        .arg(&trace)
+        .env("TMPDIR", first.directory.path().join("scratch"))
+        .args(["--", "true"]);
+    let second = run(&mut second, LIMIT);
+    assert_eq!(second.status.code(), Some(2), "{}", words(&second));
+    assert!(
+        words(&second).contains("is written by another ravel"),
+        "{}",
+        words(&second)
+    );
+    signal("-TERM", first.child.id());
+    end(first.child).expect("it ends");
 }
 
 #[test]

@@ -214,6 +214,9 @@ fn interrupting_the_forcing_reports_what_is_known() {
     terminal.wait_for("forcing: ");
     terminal.press(INTERRUPT);
     let (shown, code) = terminal.end();
-    assert!(matches!(code, Some(0 | 1)), "{code:?}\n{shown}");
-    assert!(shown.contains("found       "), "{shown}");
+    assert_eq!(code, Some(130), "{shown}");
+    assert!(
+        shown.contains("found       ") && shown.contains("interrupted: "),
+        "{shown}"
+    );
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ravel_analysis::finding::{Finding, Report};
+use ravel_analysis::finding::{Evidence, Finding, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::words;
@@ -22,11 +22,15 @@ pub struct Baseline {
     pub accepted: Vec<AcceptedFinding>,
 }
 
-/// One accepted finding. Only the id counts; the rest tells a reader which one it is.
+/// One accepted finding. The id and the evidence count; the rest tells a reader which one it is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AcceptedFinding {
     /// The finding's fingerprint.
     pub id: String,
+    /// How far it had got when it was accepted: with stronger evidence it is reported again. Files of an older Ravel do not
+    /// say, and accept it whatever its evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
     /// Its rule.
     #[serde(default)]
     pub rule: String,
@@ -63,6 +67,8 @@ pub struct Change {
     pub added: usize,
     /// Entries that stay.
     pub kept: usize,
+    /// How many of those are accepted with stronger evidence from now on.
+    pub raised: usize,
     /// Entries that the report no longer has.
     pub stale: usize,
     /// How many of those were dropped.
@@ -95,9 +101,16 @@ impl Baseline {
         text
     }
 
-    /// Whether a finding was accepted.
+    /// Whether a finding was accepted, with this evidence or stronger.
     pub fn accepts(&self, finding: &Finding) -> bool {
-        self.accepted.iter().any(|e| e.id == finding.id)
+        let known = |e: &AcceptedFinding| e.evidence.is_none_or(|accepted| finding.evidence <= accepted);
+        self.accepted.iter().any(|e| e.id == finding.id && known(e))
+    }
+
+    /// With which evidence a finding was accepted that has got further since.
+    pub fn outgrown(&self, finding: &Finding) -> Option<Evidence> {
+        let entry = self.accepted.iter().find(|e| e.id == finding.id)?;
+        entry.evidence.filter(|accepted| finding.evidence > *accepted)
     }
 
     /// The ids of entries that the report no longer has.
@@ -107,8 +120,8 @@ impl Baseline {
         self.accepted.iter().filter(gone).map(|e| e.id.clone()).collect()
     }
 
-    /// Accepts every finding of a report, held back or not: one that is only predicted today may be forced tomorrow, and
-    /// that is no new bug.
+    /// Accepts what a report shows, and nothing that it holds back: a finding that is only predicted today may be proven
+    /// harmful after the next change, and a user who has not seen it has not accepted it.
     pub fn accept(&mut self, report: &Report, prune: bool) -> Change {
         let stale = self.stale(report);
         let mut change = Change {
@@ -124,9 +137,13 @@ impl Baseline {
             .into_iter()
             .map(|e| (e.id.clone(), e))
             .collect();
-        for finding in &report.findings {
-            change.added += usize::from(!entries.contains_key(&finding.id));
-            entries.entry(finding.id.clone()).or_insert_with(|| entry(finding));
+        for finding in report.findings.iter().filter(|finding| finding.shown) {
+            match entries.get(&finding.id) {
+                Some(known) if known.evidence.is_none_or(|accepted| finding.evidence <= accepted) => continue,
+                Some(_) => change.raised += 1,
+                None => change.added += 1,
+            }
+            entries.insert(finding.id.clone(), entry(finding));
         }
         self.accepted = entries.into_values().collect();
         change
@@ -136,6 +153,7 @@ impl Baseline {
 fn entry(finding: &Finding) -> AcceptedFinding {
     AcceptedFinding {
         id: finding.id.clone(),
+        evidence: Some(finding.evidence),
         rule: words::rule(finding.rule).to_owned(),
         place: words::main_place(finding).map(words::place).unwrap_or_default(),
         message: finding.message.clone(),

@@ -45,6 +45,7 @@ impl Renderer {
                     suspicions: report.suspicions.iter().map(words::told).collect(),
                     version: report.version,
                     program: report.program.clone(),
+                    complete: report.complete,
                     summary: report.summary,
                     warnings: report.warnings.clone(),
                     recordings: report.recordings.clone(),

@@ -1,4 +1,5 @@
-//! GitHub annotations: one workflow command per finding, which the runner shows beside the line in a pull request.
+//! GitHub annotations: one workflow command per finding, which the runner shows beside the line in a pull request, and
+//! one per warning.
 
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ pub const FORMAT: Renderer = Renderer {
     render,
 };
 
-/// One line per visible finding.
+/// One line per visible finding and per warning.
 pub fn render(report: &Report, options: &Options<'_>) -> String {
     let mut out = String::new();
     for finding in options.visible(report) {
@@ -23,6 +24,10 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     }
     for finding in options.visible_suspicions(report) {
         annotate(&mut out, finding, words::ONLY_IN_CODE, options);
+    }
+    for warning in options.warnings(report) {
+        let level = if report.complete { "notice" } else { "warning" };
+        let _ = writeln!(out, "::{level} title=ravel::{}", escape_data(warning));
     }
     out
 }

@@ -45,6 +45,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
                     &text
                         .replace(&format!("{}; see them with --all", words::ONLY_IN_CODE), &in_code)
                         .replace("see them with --all", "tick “held back too” to see them")
+                        .replace(", see --all", "")
                         .replace(", shown above because of --all", "")
                 )
             )

@@ -1,5 +1,5 @@
 //! JUnit XML, for build servers that show tests: every visible finding is a failed test, every rule that found nothing
-//! a passed one, so that a clean run is not an empty suite.
+//! a passed one, so that a clean run is not an empty suite. Work that was not done to its end is an error of its own.
 
 use std::fmt::Write as _;
 
@@ -24,18 +24,20 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
         .copied()
         .filter(|&r| findings.iter().all(|f| f.rule != r))
         .collect();
-    let tests = findings.len() + clean.len();
+    let warnings = options.warnings(report);
+    let errors = usize::from(!report.complete);
+    let tests = findings.len() + clean.len() + errors;
     let failures = findings.len();
     let suspicions = options.visible_suspicions(report);
     let all = tests + suspicions.len();
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         out,
-        "<testsuites name=\"ravel\" tests=\"{all}\" failures=\"{failures}\" errors=\"0\">"
+        "<testsuites name=\"ravel\" tests=\"{all}\" failures=\"{failures}\" errors=\"{errors}\">"
     );
     let _ = writeln!(
         out,
-        "  <testsuite name=\"ravel\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"0\">"
+        "  <testsuite name=\"ravel\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\" time=\"0\">"
     );
     let _ = writeln!(
         out,
@@ -51,6 +53,16 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
             "    <testcase classname=\"ravel.{0}\" name=\"no {0} is shown\" time=\"0\"/>",
             words::rule(rule)
         );
+    }
+    if !report.complete {
+        let _ = writeln!(
+            out,
+            "    <testcase classname=\"ravel\" name=\"the work was done to its end\" time=\"0\">\n      <error message=\"{}\"/>\n    </testcase>",
+            escape(warnings.first().copied().unwrap_or("the work was not done to its end"))
+        );
+    }
+    if !warnings.is_empty() {
+        let _ = writeln!(out, "    <system-err>{}</system-err>", escape(&warnings.join("\n")));
     }
     out.push_str("  </testsuite>\n");
     if !suspicions.is_empty() {

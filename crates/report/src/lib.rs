@@ -53,6 +53,17 @@ impl<'a> Options<'a> {
         }
     }
 
+    /// What the user should know: what the caller says, and what the report has of an earlier run.
+    pub fn warnings<'r>(&'r self, report: &'r Report) -> Vec<&'r str> {
+        let mut all: Vec<&str> = Vec::new();
+        for warning in report.warnings.iter().chain(&self.notes.warnings) {
+            if !all.contains(&warning.as_str()) {
+                all.push(warning);
+            }
+        }
+        all
+    }
+
     /// The findings that this view has, worst first as in the report.
     pub fn visible<'r>(&self, report: &'r Report) -> Vec<&'r Finding> {
         report.findings.iter().filter(|f| self.all || f.shown).collect()
@@ -73,6 +84,9 @@ pub struct Notes {
     pub analysed: Option<String>,
     /// How replay went: `9 forced, 5 happened, 4 could not be forced`.
     pub forced: Option<String>,
+    /// What cost most likely bugs their proof, and the option that would help: `2 of them: the time was used up; a
+    /// larger --budget helps`.
+    pub untested: Option<String>,
     /// How many findings `ravel.toml` suppresses.
     pub suppressed: usize,
     /// How many findings the baseline accepts.

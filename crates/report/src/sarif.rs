@@ -31,17 +31,22 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     let suspicions = options.visible_suspicions(report).iter();
     results.extend(suspicions.filter_map(|f| result(f, options)).map(as_suspicion));
     // GitHub refuses a whole file for one result without a place: such a finding is said in a notification instead.
-    let notifications: Vec<Value> = visible
-        .iter()
-        .filter(|f| main_location(f, options).is_none())
-        .map(|f| {
-            json!({
-                "level": "warning",
-                "message": { "text": format!("{} {} has no place in the sources: {}", words::rule(f.rule), f.id, f.message) },
-            })
-        })
+    let placeless = visible.iter().filter(|f| main_location(f, options).is_none()).map(|f| {
+        format!(
+            "{} {} has no place in the sources: {}",
+            words::rule(f.rule),
+            f.id,
+            f.message
+        )
+    });
+    let notifications: Vec<Value> = options
+        .warnings(report)
+        .into_iter()
+        .map(str::to_owned)
+        .chain(placeless)
+        .map(|text| json!({ "level": "warning", "message": { "text": text } }))
         .collect();
-    let mut invocation = json!({ "executionSuccessful": true, "toolExecutionNotifications": notifications });
+    let mut invocation = json!({ "executionSuccessful": report.complete, "toolExecutionNotifications": notifications });
     if !report.program.is_empty() {
         invocation["commandLine"] = json!(report.program);
     }

@@ -175,6 +175,10 @@ fn a_baseline_leaves_new_findings_only() {
     let applied = config::apply(new.clone(), &Config::default(), Some(&baseline), Day::today());
     assert_eq!((applied.report.findings.len(), applied.baselined), (5, 1));
     assert_eq!(applied.warnings, Vec::<String>::new());
+    assert!(new.findings.iter().any(|f| !f.shown), "something is held back");
+    let mut all = Baseline::default();
+    let shown = new.findings.iter().filter(|f| f.shown).count();
+    assert_eq!(all.accept(&new, false).added, shown, "only what is shown is accepted");
 
     let other = common::report("lock-order");
     let applied = config::apply(other.clone(), &Config::default(), Some(&baseline), Day::today());
@@ -187,9 +191,9 @@ fn a_baseline_leaves_new_findings_only() {
         pruned.accept(&other, true),
         Change {
             added: 1,
-            kept: 0,
             stale: 1,
-            dropped: 1
+            dropped: 1,
+            ..Change::default()
         }
     );
     assert_eq!(pruned.accepted.len(), 1);
@@ -200,7 +204,7 @@ fn a_baseline_leaves_new_findings_only() {
             added: 1,
             kept: 1,
             stale: 1,
-            dropped: 0
+            ..Change::default()
         }
     );
     assert!(
@@ -213,14 +217,54 @@ fn a_baseline_leaves_new_findings_only() {
 }
 
 #[test]
+fn an_accepted_finding_comes_back_when_its_evidence_rises() {
+    let harmful = common::report("data-race");
+    let id = harmful.findings[0].id.clone();
+    let mut confirmed = harmful.clone();
+    confirmed.findings[0].evidence = Evidence::Confirmed;
+    let mut worse = harmful.clone();
+    worse.findings[0].evidence = Evidence::Harmful;
+    let mut baseline = Baseline::default();
+    baseline.accept(&confirmed, false);
+    let apply = |report: &ravel_analysis::finding::Report, baseline: &Baseline| {
+        config::apply(report.clone(), &Config::default(), Some(baseline), Day::today())
+    };
+    assert_eq!(apply(&confirmed, &baseline).report.findings, []);
+    let back = apply(&worse, &baseline);
+    assert_eq!((back.report.findings.len(), back.baselined), (1, 0));
+    assert_eq!(
+        back.warnings,
+        [format!("{id} is in the baseline as confirmed, and is harmful now")]
+    );
+    assert_eq!(
+        baseline.accept(&worse, false),
+        Change {
+            kept: 1,
+            raised: 1,
+            ..Change::default()
+        }
+    );
+    assert_eq!(apply(&worse, &baseline).report.findings, []);
+    // What a fixed program leaves predicted is not shown, so it is not accepted and hides nothing.
+    let mut held = harmful.clone();
+    (held.findings[0].evidence, held.findings[0].shown) = (Evidence::Predicted, false);
+    let mut of_fixed = Baseline::default();
+    assert_eq!(of_fixed.accept(&held, false), Change::default());
+    assert_eq!(apply(&worse, &of_fixed).report.findings.len(), 1);
+    // A file of an older Ravel has no evidence.
+    let old = format!(r#"{{"version": 1, "accepted": [{{"id": "{id}"}}]}}"#);
+    let old = Baseline::read(&old).expect("a baseline");
+    assert_eq!(apply(&worse, &old).report.findings, []);
+}
+
+#[test]
 fn builds_fail_on_what_they_should() {
     let report = common::report("mixed");
-    let all: Vec<_> = report.findings.iter().collect();
-    let shown: Vec<_> = report.findings.iter().filter(|f| f.shown).collect();
-    let held: Vec<_> = report.findings.iter().filter(|f| !f.shown).collect();
+    let all = &report.findings;
+    let (shown, held): (Vec<_>, Vec<_>) = all.iter().cloned().partition(|f| f.shown);
     assert!(config::fails(&shown, None));
     assert!(!config::fails(&held, None), "--all alone fails no build");
-    assert!(config::fails(&all, Some(Evidence::Harmful)));
+    assert!(config::fails(all, Some(Evidence::Harmful)));
     assert!(!config::fails(&held, Some(Evidence::Witnessed)));
     assert!(config::fails(&held, Some(Evidence::Predicted)));
 }

@@ -34,7 +34,7 @@ fn json_goes_round() {
 
 #[test]
 fn the_design_s_example_is_read() {
-    let text = r#"{ "version": 1, "program": "p", "summary": {"events": 0, "threads": 0,
+    let text = r#"{ "version": 1, "program": "p", "complete": true, "summary": {"events": 0, "threads": 0,
           "classes": {"instrumented": 0, "skipped": 0, "failed": 0}},
         "findings": [ { "id": "a1b2c3d4", "rule": "atomicity", "evidence": "harmful", "shown": true,
           "patterns": ["R W' W"], "analyses": ["patterns", "blocks"], "variables": ["shop.Stock.items"],
@@ -269,4 +269,26 @@ fn the_rules_page_is_in_step() {
         actual == expected,
         "docs/rules.md is out of step with the pages; BLESS=1 updates it"
     );
+}
+
+#[test]
+fn work_that_was_not_done_to_its_end_is_told_in_every_format() {
+    let sources = common::sources();
+    let mut report = common::report("data-race");
+    report.complete = false;
+    report.warnings = vec!["interrupted: 3 findings not tried".to_owned()];
+    let options = Options::new(&sources);
+    for format in Format::ALL {
+        let text = render(&report, *format, &options);
+        assert!(text.contains("interrupted: 3 findings not tried"), "{format}: {text}");
+    }
+    let sarif: Value = serde_json::from_str(&render(&report, Format::Sarif, &options)).expect("JSON");
+    assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false);
+    let json: Value = serde_json::from_str(&render(&report, Format::Json, &options)).expect("JSON");
+    assert_eq!(json["complete"], false);
+    assert!(render(&report, Format::Junit, &options).contains("errors=\"1\""));
+    // Reports of an older Ravel do not say.
+    let old = r#"{"version": 1, "program": "p", "summary": {"events": 0, "threads": 0,
+        "classes": {"instrumented": 0, "skipped": 0, "failed": 0}}, "findings": []}"#;
+    assert!(ravel_report::json::read(old).expect("a report").complete);
 }

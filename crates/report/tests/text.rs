@@ -73,6 +73,7 @@ fn the_summary_has_what_the_caller_knows() {
         recorded: Some("2.1 s, 3 MB in t.ravel".to_owned()),
         analysed: Some("6 analyses in 0.4 s".to_owned()),
         forced: Some("9 orders in 14 runs: 3 happened, 6 could not be forced".to_owned()),
+        untested: Some("the time was used up: a larger --budget helps".to_owned()),
         suppressed: 2,
         baselined: 5,
         warnings: vec!["the suppression of shop.Old.* in ravel.toml, line 12, matches nothing".to_owned()],

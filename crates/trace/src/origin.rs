@@ -151,6 +151,13 @@ pub fn is_scheduler(class: impl AsRef<[u8]>) -> bool {
     SCHEDULERS.iter().any(|prefix| begins(class.as_ref(), prefix))
 }
 
+/// How the internal names of the classes of a framework begin, if the class of this name is of one: `org/junit/`.
+pub fn framework(class: impl AsRef<[u8]>) -> Option<&'static str> {
+    let class = class.as_ref();
+    let (_, prefixes) = PREFIXES.iter().find(|(origin, _)| *origin == Origin::Framework)?;
+    prefixes.iter().copied().find(|prefix| begins(class, prefix))
+}
+
 /// Whether the class of this name is part of the JDK.
 pub fn is_platform(class: impl AsRef<[u8]>) -> bool {
     Origin::of(class) == Origin::Platform

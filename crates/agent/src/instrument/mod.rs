@@ -136,7 +136,7 @@ impl Instrumenter {
         }
         let mut state = self.lock();
         if let Treatment::Skip(reason) = treatment {
-            *state.counts.skipped.entry(reason.to_string()).or_default() += 1;
+            *state.counts.skipped.entry(Filter::reason(name, reason)).or_default() += 1;
             if !self.filter.keeps_order(name) && !library::concerns(name) {
                 return None;
             }

@@ -1,8 +1,11 @@
 //! What the user says, by annotations and settings, counts.
 
 use super::{MINE, findings, findings_of, parse, patterns, reports_of};
+use crate::analyse::analyse;
 use crate::finding::{Rule, UnitKind};
+use crate::registry;
 use crate::units::UnitSettings;
+use ravel_trace::Source;
 
 #[test]
 fn a_counter_marked_not_atomic_ok() {
@@ -133,4 +136,54 @@ fn the_user_s_atomic_sets_and_units_count() {
             .all(|r| r.steps[0].owner.is_some_and(|o| o.kind == UnitKind::Declared))
     );
     assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn a_declared_method_is_a_declared_unit_and_nothing_else() {
+    let text = "
+        t1               | t2
+        enter Bank.move
+        r Bank.from @1
+                         | enter Bank.move
+                         | acq Bank
+                         | r Bank.from @1
+                         | w Bank.from @2
+                         | rel Bank
+                         | exit
+        acq Bank
+        w Bank.from @2
+        rel Bank
+        exit
+    ";
+    let settings = UnitSettings {
+        units: vec!["Bank.move".to_owned()],
+        ..UnitSettings::default()
+    };
+    let analyses = registry::choose(&[], &[]).expect("all analyses");
+    let findings = analyse(&mut parse(text), &settings, analyses).findings;
+    let kinds: Vec<UnitKind> = findings.iter().flat_map(|f| &f.units).map(|unit| unit.kind).collect();
+    assert!(!kinds.is_empty());
+    assert!(kinds.iter().all(|kind| *kind == UnitKind::Declared), "{kinds:?}");
+}
+
+#[test]
+fn patterns_that_match_nothing_are_told() {
+    let trace = parse("t1\nenter Bank.move\nw Bank.from\nexit\n");
+    let settings = UnitSettings {
+        units: vec!["Bank.move".to_owned(), "Bank.mve".to_owned()],
+        not_atomic: vec!["Bank.fr*".to_owned(), "Bonk.*".to_owned()],
+        atomic_sets: vec![crate::units::AtomicSetSetting {
+            name: "one".into(),
+            fields: vec!["Bank.from".into(), "Bank.too".into()],
+        }],
+        ..UnitSettings::default()
+    };
+    assert_eq!(
+        settings.unmatched(trace.names()),
+        [
+            "the unit Bank.mve matches no method that ran",
+            "not-atomic Bonk.* matches no method that ran and no field that was used",
+            "Bank.too of the atomic set one matches no field that was used",
+        ]
+    );
 }

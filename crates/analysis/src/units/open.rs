@@ -402,6 +402,12 @@ impl Units {
         if self.declared && !units.declared.is_empty() {
             return Some((Slot::Declared(0), UnitKind::Declared));
         }
+        if self.declared
+            && units.declared_frames > 0
+            && let Some(i) = units.frames.iter().position(|f| f.traits.declared)
+        {
+            return Some((Slot::Frame(i), UnitKind::Declared));
+        }
         let frame = if self.method {
             units.frames.iter().position(|f| f.traits.unit && !f.entry)
         } else {

@@ -5,7 +5,7 @@ mod jimage_location;
 mod release;
 
 use std::fs;
-use std::io::{Cursor, Read};
+use std::io::{BufReader, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,9 @@ pub use jimage::{Jimage, JimageClass};
 
 /// No class or nested archive may unpack to more than this: a small zip can claim any size.
 const MAX_ENTRY: u64 = 1 << 30;
+
+/// The main section of a manifest is in its beginning.
+const MAX_MANIFEST: u64 = 1 << 20;
 
 /// Archives in archives are opened down to this depth.
 const MAX_NESTING: usize = 4;
@@ -374,6 +377,19 @@ fn open<'a>(origin: &str, bytes: &'a [u8]) -> Result<ZipArchive<Cursor<&'a [u8]>
         path: origin.to_owned(),
         source,
     })
+}
+
+/// The main class that the manifest of an archive names, `shop.Main`; none if there is none or the archive cannot be read.
+pub fn main_class(path: &Path) -> Option<String> {
+    let mut zip = ZipArchive::new(BufReader::new(fs::File::open(path).ok()?)).ok()?;
+    let name = zip
+        .file_names()
+        .find(|name| name.eq_ignore_ascii_case(release::MANIFEST))?
+        .to_owned();
+    let mut manifest = Vec::new();
+    let entry = zip.by_name(&name).ok()?;
+    entry.take(MAX_MANIFEST).read_to_end(&mut manifest).ok()?;
+    release::main_class(&manifest)
 }
 
 fn names(zip: &ZipArchive<Cursor<&[u8]>>) -> Vec<String> {

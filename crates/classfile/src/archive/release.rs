@@ -18,6 +18,19 @@ pub(super) fn is_multi_release(manifest: &[u8]) -> bool {
     })
 }
 
+/// The main class that a manifest names.
+pub(super) fn main_class(manifest: &[u8]) -> Option<String> {
+    // A long line goes on after a blank in the next.
+    let text = String::from_utf8_lossy(manifest)
+        .replace("\r\n", "\n")
+        .replace("\n ", "");
+    let mut lines = text.lines().take_while(|line| !line.is_empty());
+    lines.find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        key.eq_ignore_ascii_case("Main-Class").then(|| value.trim().to_owned())
+    })
+}
+
 /// The classes among the entries: internal name and entry, in the order of the names.
 pub(super) fn select(names: &[String], multi_release: bool, release: u16) -> impl Iterator<Item = (&str, &str)> {
     let mut chosen: BTreeMap<&str, (u16, &str)> = BTreeMap::new();
@@ -94,6 +107,13 @@ mod tests {
     fn names_lose_their_prefix() {
         let names: Vec<_> = chosen(true, 25).into_iter().map(|(class, _)| class).collect();
         assert_eq!(names, ["a/B", "a/Only9", "w/C"]);
+    }
+
+    #[test]
+    fn the_main_class_may_go_on_in_the_next_line() {
+        let manifest = b"Manifest-Version: 1.0\r\nMain-Class: shop.St\r\n ock\r\n\r\nName: x\r\n";
+        assert_eq!(main_class(manifest).as_deref(), Some("shop.Stock"));
+        assert_eq!(main_class(b"Manifest-Version: 1.0\n\nMain-Class: no\n"), None);
     }
 
     #[test]

@@ -23,7 +23,9 @@ use ravel_protocol::goal::{Account, Goals, LogLine};
 use self::judge::{Court, judge};
 pub use self::places::{Places, PlacesBuilder};
 use self::rounds::WANTED_FACTS;
+pub(crate) use self::rounds::is_of_platform;
 use crate::proof::Clock;
+use crate::words;
 
 /// Occurrences of a finding that goals are made of.
 const MOST_CANDIDATES: usize = 4;
@@ -144,7 +146,10 @@ pub fn direct(
             tally.settle(finding, reason);
         }
     }
-    let out_of_time = clock.now() >= deadline || clock.is_interrupted();
+    let not_tried = match clock.is_interrupted() {
+        true => Some(words::NOT_TRIED_INTERRUPTED),
+        false => Some(words::NOT_TRIED_TIME).filter(|_| clock.now() >= deadline),
+    };
     for one in &open {
         let finding = &mut findings[one.index];
         if one.runs > 0 {
@@ -152,7 +157,7 @@ pub fn direct(
             tally.accounts.push((finding.id.clone(), one.accounts.words()));
         }
         if !one.judged {
-            let reason = one.why_not(out_of_time);
+            let reason = one.why_not(not_tried);
             tally.settle(finding, reason);
         }
     }
@@ -167,7 +172,12 @@ impl DirectedTally {
         }
         // Why no schedule led there is still worth knowing if no goal did either.
         let before = finding.limit.take().filter(|_| finding.evidence < Evidence::Confirmed);
-        let reason = before.map_or(reason.clone(), |before| format!("{before}; then {reason}"));
+        let was_tried = ![words::NOT_TRIED_INTERRUPTED, words::NOT_TRIED_TIME].contains(&reason.as_str());
+        let reason = match before {
+            Some(before) if was_tried => format!("{before}; then {reason}"),
+            Some(before) => before,
+            None => reason,
+        };
         finding.limit = Some(reason.clone());
         self.reasons.push((finding.id.clone(), reason));
     }

@@ -64,7 +64,7 @@ pub fn open(findings: &[Finding]) -> Vec<Open> {
 }
 
 /// Whether a finding is about variables of the JDK alone: the application's come first.
-fn is_of_platform(finding: &Finding) -> bool {
+pub(crate) fn is_of_platform(finding: &Finding) -> bool {
     !finding.variables.is_empty() && finding.variables.iter().all(is_platform)
 }
 
@@ -141,16 +141,15 @@ impl Open {
         self.refused = Some(why);
     }
 
-    /// Why the pattern did not happen twice.
-    pub fn why_not(&self, out_of_time: bool) -> String {
+    /// Why the pattern did not happen twice; `not_tried` is why no run was made, if none was.
+    pub fn why_not(&self, not_tried: Option<&str>) -> String {
         match (&self.refused, self.runs) {
             _ if !self.facts.is_empty() => match self.runs - self.facts.len() {
                 0 => "a directed run had the pattern; there was no time for a second one (--budget)".into(),
                 others => format!("a directed run had the pattern, {others} others did not"),
             },
             (Some(why), 0) => why.clone(),
-            (None, 0) if out_of_time => "it was not tried: the time was used up (--budget)".into(),
-            (None, 0) => String::new(),
+            (None, 0) => not_tried.unwrap_or_default().into(),
             _ => self.accounts.why(self.runs),
         }
     }

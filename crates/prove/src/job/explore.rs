@@ -48,6 +48,7 @@ impl Job<'_> {
                 continue;
             };
             program.keep_short(LARGEST);
+            program.end_by(Instant::now() + self.left());
             let mut known = OtherOrders::default();
             // The first has no order: it is looked at more closely than the recorded one.
             let mut next = vec![Schedule::default()];
@@ -62,9 +63,7 @@ impl Job<'_> {
                 let paths: Vec<PathBuf> = numbers
                     .map(|number| with_suffix(output, &format!("order-{number}")))
                     .collect();
-                let start = Instant::now();
                 let told = program.explore_all(&next, &paths, self.settings.budget.jobs, self.observer)?;
-                self.spent += start.elapsed();
                 let schedules = std::mem::take(&mut next);
                 for (number, stuck) in told {
                     let path = &paths[number];
@@ -91,9 +90,7 @@ impl Job<'_> {
 
     /// Reports an order after which nothing moves any more, if it can be had again. The order is kept beside the trace of the run.
     fn standstill(&mut self, trace: &Path, program: &JvmRunner, path: &Path, schedule: &Schedule) -> Result<()> {
-        let start = Instant::now();
         let (found, runs) = standstill::find(program, schedule)?;
-        self.spent += start.elapsed();
         self.tally.runs += runs;
         let Some(mut finding) = found.filter(|finding| self.evidence(&finding.id).is_none()) else {
             return Ok(());
@@ -111,7 +108,7 @@ impl Job<'_> {
     /// Looks for what is new in the trace of a run that was not recorded, and forces it. Whether anything of it is reported.
     fn look_at(&mut self, path: &Path, mut trace: Trace, closer: bool) -> Result<bool> {
         trace.rewind();
-        let mut findings = self.analyse(path, &mut trace, false)?;
+        let mut findings = self.analyse(path, &mut trace, false, self.deadline())?;
         findings.retain(|finding| match self.evidence(&finding.id) {
             None => true,
             // Seen with all that comes before, it may get further.

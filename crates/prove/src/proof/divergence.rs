@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::marks::{op_name, variable};
 use crate::interrupt;
 use crate::runner::Forced;
+use crate::words::MAY_DIFFER;
 
 /// How far apart the same event may lie in two runs.
 const REACH: u32 = 10_000;
@@ -224,7 +225,7 @@ impl<'t> RecordedPath<'t> {
                     shown(value(other)),
                     shown(was)
                 ),
-                None => "input, time, random numbers or the order of a hash table may differ".to_string(),
+                None => MAY_DIFFER.to_string(),
             };
             let words = format!(
                 "thread {} at point {}: expected {}, saw {seen}; {why}",

@@ -26,6 +26,8 @@ const MOST_CANDIDATES: usize = 24;
 const MOST_FAILURES: usize = 4;
 /// Runs of one finding after which no further occurrence is tried.
 const MOST_RUNS: usize = 48;
+/// Runs that a finding may need at most before every other one had its first try.
+const FIRST_TRY: usize = 9;
 /// Events before an occurrence that make no difference.
 const FEW: u64 = 10_000;
 /// Orders of the units that are forced for comparison.
@@ -60,6 +62,8 @@ pub struct Time<'a> {
     pub total: Instant,
     /// When this finding has had its share.
     pub share: Instant,
+    /// Whether it has its first try only: there is little time, and the others come before its second.
+    pub first_try: bool,
 }
 
 impl Time<'_> {
@@ -107,12 +111,12 @@ impl<'a> Prover<'a> {
     /// Forces a finding, if there is time for it.
     pub fn attempt(&mut self, finding: &mut Finding, line: &ForcingLine<'_>) -> Result<()> {
         if self.time.clock.is_interrupted() {
-            self.give_up(finding, "it was not tried: interrupted");
+            self.give_up(finding, words::NOT_TRIED_INTERRUPTED);
             return Ok(());
         }
         if self.is_over() {
             self.cut_short = true;
-            self.give_up(finding, "it was not tried: the time was used up (--budget)");
+            self.give_up(finding, words::NOT_TRIED_TIME);
             return Ok(());
         }
         line.begins(finding);
@@ -120,7 +124,8 @@ impl<'a> Prover<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.time.is_over() || self.time.clock.is_interrupted()
+        let had_first_try = self.time.first_try && self.needed.len() >= FIRST_TRY;
+        had_first_try || self.time.is_over() || self.time.clock.is_interrupted()
     }
 
     fn give_up(&mut self, finding: &mut Finding, reason: impl Into<String>) {
@@ -152,6 +157,10 @@ impl<'a> Prover<'a> {
                 break;
             }
             if failures >= MOST_FAILURES || self.needed.len() >= MOST_RUNS {
+                break;
+            }
+            if self.time.first_try && !self.needed.is_empty() {
+                self.cut_short = true;
                 break;
             }
             let needed = self.needed.len();

@@ -12,6 +12,10 @@ use super::Recorded;
 use super::divergence::{MOST_EVENTS, RecordedPath};
 use super::marks::MarksBuilder;
 use crate::directed::PlacesBuilder;
+use crate::interrupt;
+
+/// Events after which it is asked whether the user wants to stop.
+const ASK: u64 = 1 << 14;
 
 impl<'t> Recorded<'t> {
     /// Reads a trace from its first event to its last, for these findings. `kept` gives its events where they are in memory;
@@ -27,6 +31,7 @@ impl<'t> Recorded<'t> {
         let mut beginning = Vec::new();
         let mut reading = Reading {
             source: trace,
+            seen: 0,
             see: |event: &Event, names: &Names| {
                 marks.event(event, names);
                 places.event(event, names);
@@ -57,11 +62,16 @@ impl<'t> Recorded<'t> {
 /// A source whose events another reader sees as well.
 struct Reading<'s, F> {
     source: &'s mut dyn Source,
+    seen: u64,
     see: F,
 }
 
 impl<F: FnMut(&Event, &Names)> Source for Reading<'_, F> {
     fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
+        self.seen += 1;
+        if self.seen.is_multiple_of(ASK) && interrupt::requested() {
+            return Err(SourceError("interrupted".to_owned()));
+        }
         let event = self.source.next_event()?;
         if let Some(event) = &event {
             (self.see)(event, self.source.names());

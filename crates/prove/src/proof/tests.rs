@@ -9,7 +9,7 @@ use ravel_trace::{Event, MemoryTrace, Op, Source, Value};
 
 use super::divergence::{Divergence, RecordedPath};
 use super::runs::Runs;
-use super::{Budget, Recorded, Tally, is_shown, prove_with, share, standstill};
+use super::{Budget, Recorded, Tally, is_short, is_shown, promise, prove_with, share, standstill};
 use crate::observer::Silent;
 use crate::runner::fake::{Fake, Program};
 use crate::runner::{Forced, Runner as _};
@@ -828,4 +828,26 @@ fn the_default_view_shows_harm_races_and_certain_units() {
         &[UnitKind::Section, UnitKind::Method]
     ));
     assert!(!shown(Evidence::Witnessed, Rule::DataRace, &[]));
+}
+
+#[test]
+fn time_is_short_if_not_every_finding_can_have_a_whole_run() {
+    let now = Instant::now();
+    let deadline = now + 60 * SECOND;
+    assert!(!is_short(now, deadline, 2, 4, 30 * SECOND));
+    assert!(is_short(now, deadline, 2, 5, 30 * SECOND));
+    assert!(!is_short(now, deadline, 1, 1, 600 * SECOND), "one has all of it");
+}
+
+#[test]
+fn races_of_the_application_come_first() {
+    let program = fake(COUNTER);
+    let mut race = finding(&program, Rule::DataRace, &LOST, &ADDS);
+    race.candidates[0].observed = true;
+    race.variables = vec!["C.n".into()];
+    let mut library = race.clone();
+    library.variables = vec!["java.util.HashMap.size".into()];
+    let atomicity = finding(&program, Rule::Atomicity, &LOST, &ADDS);
+    assert!(promise(&race) < promise(&atomicity));
+    assert!(promise(&atomicity) < promise(&library));
 }

@@ -50,6 +50,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if change.kept > 0 {
         said.push_str(&format!(", {} kept", change.kept));
     }
+    if change.raised > 0 {
+        said.push_str(&format!(", {} accepted with stronger evidence", change.raised));
+    }
     if change.dropped > 0 {
         said.push_str(&format!(", {} dropped", change.dropped));
     } else if change.stale > 0 {

@@ -89,8 +89,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         class_path,
         work,
         whole,
+        interrupted,
+        one_thread,
+        untested: _,
     } = job.finish();
-    if !whole && !args.salvage {
+    if !whole && !args.salvage && interrupted.is_none() {
         warnings.push("--salvage reads on after the damage".to_owned());
     }
     let analysed = format!("{} analyses in {:.1} s", work.analyses, start.elapsed().as_secs_f64());
@@ -99,12 +102,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         warnings,
         ..Notes::default()
     };
-    let nothing = report.summary.events == 0;
+    let nothing = report.summary.events == 0 || one_thread;
     let code = args.report.emit(report, &config, notes, class_path)?;
-    Ok(match (whole, nothing) {
-        (false, _) => ExitCode::from(2),
-        (true, true) => ExitCode::from(3),
-        (true, false) => code,
+    Ok(match (interrupted, whole) {
+        (Some(signal), _) => ExitCode::from(signal),
+        (None, false) => ExitCode::from(2),
+        (None, true) if nothing && code == ExitCode::SUCCESS => ExitCode::from(3),
+        (None, true) => code,
     })
 }
 

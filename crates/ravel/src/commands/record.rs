@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ravel_agent::options::{Options, parse_noise};
 use ravel_own::plan::Mode;
+use ravel_prove::claim::Claim;
 use ravel_prove::input::Input;
 use ravel_prove::plans::Focus;
 use ravel_prove::recording::{Recording, Start, jvm_option, record};
@@ -189,7 +190,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut options = args.recorder.options();
     options.sample = args.sample;
     let _focus = args.recorder.focus.prepare(&args.command, &mut options)?;
-    let recording = record(&args.command, &args.output, options, &start, &Terminal)?;
+    let claim = Claim::take(&args.output)?;
+    let recording = record(&args.command, &claim.output, options, &start, &Terminal)?;
     report(&recording);
     if args.exit_code == ExitCodeOf::Program {
         return Ok(exit_code(&recording));

@@ -42,7 +42,7 @@ pub struct ReportArgs {
     /// Findings to accept, as written by ravel baseline
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// The weakest evidence that makes the exit code 1 [default: whatever is shown]
+    /// The weakest evidence that makes the exit code 1, shown or held back [default: whatever is shown]
     #[arg(long, value_name = "EVIDENCE", value_parser = parse_evidence)]
     pub fail_on: Option<Evidence>,
     #[command(flatten)]
@@ -150,12 +150,20 @@ impl ReportArgs {
                 std::fs::create_dir_all(folder)
                     .with_context(|| format!("cannot make the folder {}", folder.display()))?;
             }
+            // A device or a pipe is not opened before there is something to write to it.
+            let writable = match file.metadata() {
+                Ok(there) if !there.is_file() => Ok(()),
+                Ok(_) => std::fs::OpenOptions::new().write(true).open(file).map(drop),
+                Err(_) => std::fs::File::create_new(file).and_then(|_| std::fs::remove_file(file)),
+            };
+            writable.with_context(|| format!("cannot write {}", file.display()))?;
         }
         Ok(())
     }
 
     /// Takes out what was accepted, prints and writes the reports, and says with which code to end: 0, or 1 if
-    /// something is shown that fails a build. `class_path` is where sources may lie beside classes.
+    /// something is shown that fails a build. `class_path` is where sources may lie beside classes. A report that cannot be
+    /// written is an error once all others are.
     pub fn emit(
         &self,
         report: Report,
@@ -163,8 +171,12 @@ impl ReportArgs {
         notes: Notes,
         class_path: Vec<PathBuf>,
     ) -> anyhow::Result<ExitCode> {
-        let sources = self.sources(config, class_path)?;
-        let baseline = self.read_baseline(config)?;
+        let sources = self.sources(config, class_path);
+        let mut failed = Vec::new();
+        let baseline = self.read_baseline(config).unwrap_or_else(|error| {
+            failed.push(format!("{error:#}"));
+            None
+        });
         let mut notes = notes;
         let applied = config::apply(report, config, baseline.as_ref(), Day::today());
         applied.note(&mut notes);
@@ -174,7 +186,7 @@ impl ReportArgs {
             notes,
             ..Options::new(&sources)
         };
-        let fails = config::fails(&options.visible(&report), self.fail_on.or(config.report.fail_on));
+        let fails = config::fails(&report.findings, self.fail_on.or(config.report.fail_on));
         let mut stdout_taken = false;
         for output in config
             .report
@@ -184,30 +196,32 @@ impl ReportArgs {
             .chain(&self.out)
         {
             let rendered = ravel_report::render(&report, output.format, &options);
-            match &output.file {
-                Some(file) => write(file, &rendered)?,
+            let written = match &output.file {
+                Some(file) => write(file, &rendered),
                 None => {
                     stdout_taken = true;
-                    print(&rendered)?;
+                    print(&rendered)
                 }
-            }
+            };
+            failed.extend(written.err().map(|error| format!("{error:#}")));
         }
         // What is printed is for people unless asked otherwise; a report that went to standard output is not mixed up with it.
         if self.format.is_some() || !stdout_taken {
             options.color = self.color.color();
             options.unicode = self.color.unicode();
             options.width = self.color.width.unwrap_or(80);
-            print(&ravel_report::render(
-                &report,
-                self.format.unwrap_or(Format::Text),
-                &options,
-            ))?;
+            let format = self.format.unwrap_or(Format::Text);
+            let printed = print(&ravel_report::render(&report, format, &options));
+            failed.extend(printed.err().map(|error| format!("{error:#}")));
+        }
+        if !failed.is_empty() {
+            anyhow::bail!("{}", failed.join("\nravel: "));
         }
         Ok(if fails { ExitCode::from(1) } else { ExitCode::SUCCESS })
     }
 
-    fn sources(&self, config: &Config, class_path: Vec<PathBuf>) -> anyhow::Result<SourceFinder> {
-        let folder = std::env::current_dir()?;
+    fn sources(&self, config: &Config, class_path: Vec<PathBuf>) -> SourceFinder {
+        let folder = std::env::current_dir().unwrap_or_default();
         let mut sources = SourceFinder::new(repository_root(&folder));
         for source in self.source.iter().chain(&config.report.source) {
             sources.add(folder.join(source));
@@ -217,7 +231,7 @@ impl ReportArgs {
         here.add_usual_roots();
         sources.add_all(&here);
         sources.add_usual_roots();
-        Ok(sources)
+        sources
     }
 
     fn read_baseline(&self, config: &Config) -> anyhow::Result<Option<Baseline>> {

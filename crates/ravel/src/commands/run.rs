@@ -1,14 +1,17 @@
 //! `ravel run`: the whole job: record, analyse, force, report.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use ravel_analysis::registry;
 use ravel_own::plan::Mode;
+use ravel_prove::claim::Claim;
+use ravel_prove::interrupt;
 use ravel_prove::job::record::{Request, record_runs};
 use ravel_prove::job::{Finished, Job, Orders, Settings, WorkDone};
+use ravel_prove::observer::Observer as _;
 use ravel_prove::proof::Budget;
 use ravel_prove::recording::Recording;
 use ravel_report::Notes;
@@ -22,9 +25,9 @@ use crate::progress::{Terminal, size};
 /// Record a command, work out what could go wrong, force it, and report.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Where the traces are kept, for `ravel replay`
-    #[arg(short, long, default_value = "ravel-run.ravel", value_name = "FILE")]
-    pub output: PathBuf,
+    /// Where the traces are kept.
+    #[arg(short, long, value_name = "FILE", help = format!("Where the traces are kept, for `ravel replay` [default: {OUTPUT}]"))]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub recorder: RecorderArgs,
     #[command(flatten)]
@@ -56,7 +59,7 @@ pub struct Args {
 /// What may be spent on forcing.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct BudgetArgs {
-    /// Seconds for all forced runs together
+    /// Seconds for the whole job after the recording: analysis and all forced runs
     #[arg(long, default_value_t = 300, value_name = "SECONDS")]
     pub budget: u64,
     /// Seconds for one forced run
@@ -105,9 +108,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         );
     }
     let focus = focus_args.prepare(&args.command, &mut options)?;
+    let claim = claim(args.output.as_deref())?;
+    let output = &claim.output;
     let request = Request {
         command: &args.command,
-        output: &args.output,
+        output,
         options,
         focus,
         runs: args.runs,
@@ -124,9 +129,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     let traces = recorded.traces();
     if traces.is_empty() {
-        return Ok(ours(ExitCode::from(3)));
+        return Ok(ours(ExitCode::from(interrupt::exit_code().unwrap_or(3))));
     }
-    let mut settings = settings(&config, args.budget.budget());
+    let mut budget = args.budget.budget();
+    if let Some(end_after) = args.recorder.end_after {
+        budget.run = budget.run.min(forced_end_after(end_after));
+    }
+    let mut settings = settings(&config, budget);
     settings.analyses.clone_from(&args.analyses.analyses);
     settings.scan = (!args.no_scan).then(|| super::scan::options(&config).0);
     settings.units.focus = recorded.proven.clone();
@@ -134,7 +143,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
     job.recorded_in(recorded.time);
     job.traces(&traces)?;
     if args.orders > 0 && focus_args.focus.is_none() {
-        job.explore(&traces, &args.output, args.orders.into())?;
+        // What was found before is reported all the same.
+        if let Err(error) = job.explore(&traces, output, args.orders.into()) {
+            job.warn(format!(
+                "orders that were not recorded could not all be tried: {error:#}"
+            ));
+        }
     }
     let times = match args.runs {
         1 => String::new(),
@@ -146,13 +160,36 @@ pub fn run(args: Args) -> Result<ExitCode> {
             recorded.time.as_secs_f64(),
             size(recorded.bytes()),
             match traces.as_slice() {
-                [_] if args.runs == 1 => args.output.display().to_string(),
+                [_] if args.runs == 1 => output.display().to_string(),
                 several => format!("{} traces", several.len()),
             }
         )),
         ..Notes::default()
     };
     report(job.finish(), notes, &args.report, &config).map(ours)
+}
+
+/// Where the traces are kept if the user names no place.
+const OUTPUT: &str = "ravel-run.ravel";
+
+/// The trace to write: the one that the user names, or one that no other Ravel writes to.
+fn claim(output: Option<&Path>) -> Result<Claim> {
+    let Some(output) = output else {
+        let claim = Claim::take_free(Path::new(OUTPUT))?;
+        if claim.output != Path::new(OUTPUT) {
+            let free = claim.output.display();
+            Terminal.remark(&format!(
+                "{OUTPUT} is written by another ravel; this one writes to {free}"
+            ));
+        }
+        return Ok(claim);
+    };
+    Claim::take(output)
+}
+
+/// When a forced run of a program ends that was ended after this time: it is slower, and a JVM has to start first.
+fn forced_end_after(end_after: Duration) -> Duration {
+    end_after + end_after.max(Duration::from_secs(5))
 }
 
 /// The program's own exit code; 128 and the signal if one ended it, as shells have it.
@@ -179,6 +216,9 @@ pub fn report(finished: Finished, notes: Notes, args: &ReportArgs, config: &Conf
         class_path,
         work,
         whole: _,
+        interrupted,
+        one_thread,
+        untested,
     } = finished;
     if args.all {
         let reasons = work.tally.reasons.iter();
@@ -187,12 +227,18 @@ pub fn report(finished: Finished, notes: Notes, args: &ReportArgs, config: &Conf
     let notes = Notes {
         analysed: Some(analysed(&work)),
         forced: Some(forced(&work)),
+        untested,
         warnings,
         ..notes
     };
-    let nothing = report.summary.events == 0;
+    let nothing = report.summary.events == 0 || one_thread;
     let code = args.emit(report, config, notes, class_path)?;
-    Ok(if nothing { ExitCode::from(3) } else { code })
+    Ok(match interrupted {
+        Some(signal) => ExitCode::from(signal),
+        // One thread that fails is still something.
+        None if nothing && code == ExitCode::SUCCESS => ExitCode::from(3),
+        None => code,
+    })
 }
 
 fn analysed(work: &WorkDone) -> String {

@@ -214,11 +214,11 @@ pub fn load(explicit: Option<&Path>, folder: &Path) -> Result<Config, LoadError>
     Ok(config)
 }
 
-/// Whether a build fails: by default on anything that the default view shows, with a level on anything visible at or
-/// above it.
-pub fn fails(visible: &[&Finding], fail_on: Option<Evidence>) -> bool {
+/// Whether a build fails: by default on anything that the default view shows, with a level on anything found at or above
+/// it, shown or held back.
+pub fn fails(findings: &[Finding], fail_on: Option<Evidence>) -> bool {
     match fail_on {
-        None => visible.iter().any(|f| f.shown),
-        Some(level) => visible.iter().any(|f| f.evidence >= level),
+        None => findings.iter().any(|f| f.shown),
+        Some(level) => findings.iter().any(|f| f.evidence >= level),
     }
 }

@@ -7,6 +7,7 @@ use ravel_trace::naming;
 use super::{Config, Day, Suppression};
 use crate::Notes;
 use crate::baseline::Baseline;
+use crate::words;
 
 /// A report without what was accepted.
 #[derive(Clone, Debug)]
@@ -49,6 +50,14 @@ pub fn apply(report: Report, config: &Config, baseline: Option<&Baseline>, today
         if hit {
             suppressed += 1;
             return false;
+        }
+        if let Some(accepted) = baseline.and_then(|b| b.outgrown(finding)) {
+            warnings.push(format!(
+                "{} is in the baseline as {}, and is {} now",
+                finding.id,
+                words::evidence(accepted),
+                words::evidence(finding.evidence)
+            ));
         }
         let accepted = baseline.is_some_and(|b| b.accepts(finding));
         baselined += usize::from(accepted);

@@ -49,7 +49,7 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
     if let Some(forced) = notes.forced.clone().or_else(|| forced(report)) {
         rows.push(("forced", Look::Bold, forced));
     }
-    rows.push(("found", found_look(&shown), found(&shown)));
+    rows.push(("found", found_look(&shown), verdict(report, &shown, options)));
     if !held.is_empty() {
         let how = if options.all {
             ", shown above because of --all"
@@ -80,7 +80,8 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
         let text = format!("{failed} could not be {what}: what {they_do} was not seen");
         rows.push(("warning", Look::Warn, text));
     }
-    rows.extend(notes.warnings.iter().map(|w| ("warning", Look::Warn, w.clone())));
+    let warnings = options.warnings(report).into_iter();
+    rows.extend(warnings.map(|w| ("warning", Look::Warn, w.to_owned())));
     rows
 }
 
@@ -143,9 +144,29 @@ fn forced(report: &Report) -> Option<String> {
     }
 }
 
+/// What was proven, and what was not: likely bugs that no run could test, and what cost most of them their proof.
+fn verdict(report: &Report, shown: &[&Finding], options: &Options<'_>) -> String {
+    let untested = |f: &&Finding| !f.shown && matches!(f.evidence, Evidence::Predicted | Evidence::Witnessed);
+    let likely: Vec<&Finding> = report.findings.iter().filter(untested).collect();
+    let found = found(shown);
+    if likely.is_empty() {
+        return found;
+    }
+    let tried = likely.iter().any(|f| f.limit.is_some());
+    let not = if tried { "could not be tested" } else { "not tested" };
+    let mut text = format!("{found}; {} {not}", words::count(likely.len() as u64, "likely bug"));
+    if !options.all {
+        text.push_str(", see --all");
+    }
+    if let Some(reason) = &options.notes.untested {
+        text.push_str(&format!(" ({reason})"));
+    }
+    text
+}
+
 fn found(shown: &[&Finding]) -> String {
     if shown.is_empty() {
-        return "no bug that was shown to do harm".to_owned();
+        return "no bug proven".to_owned();
     }
     let count = |noun| words::count(u64::try_from(shown.len()).unwrap_or(u64::MAX), noun);
     if shown.iter().all(|f| f.evidence == Evidence::Suspected) {

@@ -1,6 +1,9 @@
 //! STD text to a trace file, as it streams past: only names are kept in memory.
 //!
-//! The text is one total order. The counter of the [raw records](crate::raw) keeps it: it moves on whenever another
+//! The text is one total order. A text that no run can have had is refused: a lock with two holders, a thread that goes on
+//! after another one joined it. Analyses of it would predict orders that cannot be.
+//!
+//! The counter of the [raw records](crate::raw) keeps it: it moves on whenever another
 //! thread's turn comes, so that no two threads ever share a number.
 
 use std::io::{self, BufRead};
@@ -101,6 +104,8 @@ struct Importer<'a, W: io::Write> {
     threads: FxHashMap<Vec<u8>, u32>,
     variables: FxHashMap<Vec<u8>, u32>,
     locks: FxHashMap<Vec<u8>, u32>,
+    /// Who has each lock, by its number.
+    holders: Vec<Option<Holder>>,
     /// By variable (or none) and place.
     sites: FxHashMap<(u32, u32), u32>,
     own: Vec<Own>,
@@ -118,6 +123,18 @@ struct Own {
     position: u32,
     mark: u64,
     children: u32,
+    /// The line in which another thread joined it.
+    joined: Option<u64>,
+}
+
+/// A thread that has a lock.
+#[derive(Clone, Copy)]
+struct Holder {
+    thread: u32,
+    /// How often it took the lock without giving it up.
+    times: u32,
+    /// Where it took it first.
+    line: u64,
 }
 
 /// The site of what is done to no variable.
@@ -133,6 +150,7 @@ impl<'a, W: io::Write> Importer<'a, W> {
             threads: FxHashMap::default(),
             variables: FxHashMap::default(),
             locks: FxHashMap::default(),
+            holders: Vec::new(),
             sites: FxHashMap::default(),
             own: Vec::new(),
             counter: 0,
@@ -150,6 +168,8 @@ impl<'a, W: io::Write> Importer<'a, W> {
         };
         let line = parse_line(line).map_err(wrong)?;
         let thread = self.thread(line.thread).map_err(ImportError::Write)?;
+        self.check_possible(thread, &line, number)
+            .map_err(|message| wrong(&message))?;
         if thread != self.last_thread {
             self.last_thread = thread;
             if self.counter_used {
@@ -161,6 +181,62 @@ impl<'a, W: io::Write> Importer<'a, W> {
             return Err(wrong("the trace has more than 67 million different places"));
         }
         self.event(thread, &line).map_err(ImportError::Write)
+    }
+
+    /// Follows who has which lock and who was joined; says what is impossible.
+    fn check_possible(&mut self, thread: u32, line: &Line<'_>, number: u64) -> Result<(), String> {
+        if let Some(joined) = self.own[thread as usize].joined {
+            return Err(format!(
+                "thread {} goes on although it was joined in line {joined}",
+                lossy(line.thread)
+            ));
+        }
+        let write = |error: io::Error| error.to_string();
+        match line.op {
+            StdOp::Acquire => {
+                let lock = self.lock(line.name).map_err(write)? as usize;
+                if self.holders.len() <= lock {
+                    self.holders.resize(lock + 1, None);
+                }
+                match &mut self.holders[lock] {
+                    Some(holder) if holder.thread != thread => {
+                        let (other, since) = (holder.thread, holder.line);
+                        let of_holder = |(name, known): (&Vec<u8>, &u32)| (*known == other).then(|| lossy(name));
+                        let other = self.threads.iter().find_map(of_holder).unwrap_or_default();
+                        return Err(format!(
+                            "lock {} has two holders: thread {other} has it since line {since}",
+                            lossy(line.name)
+                        ));
+                    }
+                    Some(holder) => holder.times += 1,
+                    free => {
+                        *free = Some(Holder {
+                            thread,
+                            times: 1,
+                            line: number,
+                        });
+                    }
+                }
+            }
+            StdOp::Release => {
+                let lock = self.lock(line.name).map_err(write)? as usize;
+                // A trace may begin in the middle of a run: what was taken before is given up now.
+                if let Some(Some(holder)) = self.holders.get_mut(lock)
+                    && holder.thread == thread
+                {
+                    holder.times -= 1;
+                    if holder.times == 0 {
+                        self.holders[lock] = None;
+                    }
+                }
+            }
+            StdOp::Join => {
+                let child = self.thread(line.name).map_err(write)?;
+                self.own[child as usize].joined.get_or_insert(number);
+            }
+            StdOp::Read | StdOp::Write | StdOp::Fork | StdOp::Begin | StdOp::End => {}
+        }
+        Ok(())
     }
 
     fn event(&mut self, thread: u32, line: &Line<'_>) -> io::Result<()> {

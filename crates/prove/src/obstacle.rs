@@ -1,0 +1,171 @@
+//! What cost likely bugs their proof, and which option would help: the last thing that a report says of them.
+//!
+//! Every finding that got no further says why, for people. Here these reasons are counted by kind. Only options that would
+//! change something are named: a seed is not, if the recorded run had one.
+
+use ravel_analysis::finding::{Evidence, Finding};
+
+use crate::words;
+
+/// What is known of the recording, as far as options of the recorder could have changed something.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecordedWith {
+    /// `--seed`.
+    pub seed: bool,
+    /// `--clock`.
+    pub clock: bool,
+    /// Whether classes of frameworks were left out.
+    pub without_frameworks: bool,
+}
+
+/// Why a likely bug was not proven, as far as an option may help.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Obstacle {
+    /// The budget was used up.
+    Time,
+    /// Time, random numbers or input differ from run to run.
+    Differs,
+    /// A thread waited for something that was not recorded.
+    Unrecorded,
+    /// The re-runs took another path for another reason.
+    Path,
+}
+
+impl Obstacle {
+    const ALL: [Obstacle; 4] = [Obstacle::Time, Obstacle::Differs, Obstacle::Unrecorded, Obstacle::Path];
+
+    fn of(reason: &str, with: RecordedWith) -> Option<Obstacle> {
+        if reason.contains(words::OUT_OF_TIME) {
+            Some(Obstacle::Time)
+        } else if reason.contains(words::MAY_DIFFER) {
+            Some(Obstacle::Differs)
+        } else if with.without_frameworks && reason.contains(words::WAITED_OUTSIDE) {
+            Some(Obstacle::Unrecorded)
+        } else if reason.contains(words::LEFT_SCHEDULE) {
+            Some(Obstacle::Path)
+        } else {
+            None
+        }
+    }
+
+    /// What it was, and what would help.
+    fn words(self, with: RecordedWith) -> String {
+        match self {
+            Obstacle::Time => "the time was used up: a larger --budget helps".into(),
+            Obstacle::Differs => {
+                let options: Vec<&str> = [("--seed 1", with.seed), ("--clock", with.clock)]
+                    .iter()
+                    .filter(|(_, used)| !used)
+                    .map(|(option, _)| *option)
+                    .collect();
+                let help = match options.as_slice() {
+                    [] => String::new(),
+                    options => format!(": {} can make runs alike", options.join(" and ")),
+                };
+                format!("the re-runs took another path, perhaps because of time, random numbers or input{help}")
+            }
+            Obstacle::Unrecorded => "threads waited in framework code: --keep-frameworks records it".into(),
+            Obstacle::Path => "the re-runs took another path: --runs 3 records other orders to try".into(),
+        }
+    }
+}
+
+/// What cost most of the likely bugs their proof; none if no option would have helped any.
+pub fn told(findings: &[Finding], with: RecordedWith) -> Option<String> {
+    let likely =
+        |finding: &&Finding| !finding.shown && matches!(finding.evidence, Evidence::Predicted | Evidence::Witnessed);
+    let reasons: Vec<&str> = findings
+        .iter()
+        .filter(likely)
+        .filter_map(|finding| finding.limit.as_deref())
+        .collect();
+    let number = |obstacle: Obstacle| {
+        let same = |reason: &&&str| Obstacle::of(reason, with) == Some(obstacle);
+        reasons.iter().filter(same).count()
+    };
+    let worst = Obstacle::ALL
+        .into_iter()
+        .max_by_key(|obstacle| (number(*obstacle), std::cmp::Reverse(*obstacle)))?;
+    let many = number(worst);
+    let words = worst.words(with);
+    match (many, reasons.len()) {
+        (0, _) => None,
+        (many, all) if many == all => Some(words),
+        (many, _) => Some(format!("{many} of them: {words}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ravel_analysis::finding::Rule;
+    use ravel_protocol::{Cause, Slip};
+
+    use super::*;
+
+    fn finding(evidence: Evidence, limit: &str) -> Finding {
+        Finding {
+            id: String::new(),
+            rule: Rule::DataRace,
+            evidence,
+            shown: false,
+            patterns: Vec::new(),
+            analyses: Vec::new(),
+            variables: Vec::new(),
+            units: Vec::new(),
+            steps: Vec::new(),
+            outcome: None,
+            limit: Some(limit.to_owned()),
+            schedule: Vec::new(),
+            replay: String::new(),
+            message: String::new(),
+            help: String::new(),
+            candidates: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_reason_that_cost_most_is_told_with_the_option_that_helps() {
+        let late = finding(Evidence::Predicted, words::NOT_TRIED_TIME);
+        let differs = finding(
+            Evidence::Witnessed,
+            &format!("the run left the schedule; {}", words::MAY_DIFFER),
+        );
+        let tested = finding(Evidence::Confirmed, words::NOT_TRIED_TIME);
+        let plain = RecordedWith::default();
+        let all = [differs.clone(), late.clone(), differs.clone(), tested.clone()];
+        let words = told(&all, plain).expect("a reason");
+        assert!(
+            words.starts_with("2 of them: ") && words.contains("--seed 1 and --clock"),
+            "{words}"
+        );
+        let seeded = RecordedWith { seed: true, ..plain };
+        let words = told(&all, seeded).expect("a reason");
+        assert!(words.contains("--clock") && !words.contains("--seed"), "{words}");
+        let both = RecordedWith { clock: true, ..seeded };
+        assert!(!told(&all, both).expect("a reason").contains("--"));
+        assert_eq!(
+            told(&[late, tested.clone()], plain).as_deref(),
+            Some("the time was used up: a larger --budget helps")
+        );
+        assert_eq!(told(&[tested, finding(Evidence::Predicted, "no idea")], plain), None);
+    }
+
+    #[test]
+    fn a_wait_outside_is_laid_to_frameworks_only_if_some_were_left_out() {
+        let slip = Slip {
+            turn: 0,
+            thread: "t".into(),
+            at: 1,
+            until: 2,
+            cause: Cause::WaitedOutside,
+        };
+        let waited = format!("{}: {}", words::LEFT_SCHEDULE, words::slip(&slip));
+        let waited = [finding(Evidence::Predicted, &waited)];
+        let without = RecordedWith {
+            without_frameworks: true,
+            ..RecordedWith::default()
+        };
+        assert!(told(&waited, without).is_some_and(|words| words.contains("--keep-frameworks")));
+        assert!(told(&waited, RecordedWith::default()).is_some_and(|words| words.contains("--runs")));
+    }
+}
