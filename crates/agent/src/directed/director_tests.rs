@@ -275,8 +275,12 @@ fn serial_units_follow_each_other_whatever_branch_they_take() {
     assert_eq!(director.is_released(held), Some(Released::Reached));
     director.resume(&Numbers, held, 2, &7);
     director.release(held, Released::Reached, 9);
-    complete(&mut director, 2, "b", 2, Some(4));
-    assert!(director.notes.is_empty());
+    director.complete(2, || "b".into(), 2, Some(4));
+    assert_eq!(
+        director.notes.len(),
+        2,
+        "the fact, and the result of the unit that has ended"
+    );
     director.leave(2, || "t".into(), 1, "6");
     let steps: Vec<Option<i64>> = vec![Some(3), Some(4)];
     let [
