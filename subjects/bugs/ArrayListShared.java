@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity | atomic-set
- *   variable ArrayList.* | Object[]
+ *   variable Guests.names
  *   evidence harmful
  *   outcome exit | value | exception
  * about: Two threads add to one ArrayList without a lock: both write the same slot, and one element is lost.

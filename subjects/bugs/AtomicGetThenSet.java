@@ -1,6 +1,6 @@
 /* bug:
  *   rule atomicity | atomic-set
- *   variable AtomicInteger.value
+ *   variable Visits.count
  *   evidence harmful
  *   outcome exit | value
  * about: Reads an atomic counter and sets it to one more: each call is atomic, the two together are not.

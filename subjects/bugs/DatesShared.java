@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity | unserializable | atomic-set
- *   variable java.util.Calendar.time
+ *   variable DatesShared.FORMAT
  *   evidence harmful
  *   outcome exit | exception | value
  * about: A date format looks like a constant, but it keeps the date that it is working on in a calendar of its own: two threads

@@ -1,6 +1,6 @@
 /* bug:
  *   rule atomicity | atomic-set | unserializable
- *   variable Vector.* | Object[]
+ *   variable EventManager.events
  *   evidence harmful
  *   outcome exit | value | exception
  * about: A worker looks whether the queue of events is empty, takes the first event and removes it: three

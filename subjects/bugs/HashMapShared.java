@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity | atomic-set
- *   variable HashMap.* | Object[]
+ *   variable Phonebook.numbers
  *   evidence harmful
  *   outcome exit | value | exception
  * about: Two threads put into one HashMap without a lock: an entry or a count of the size is lost.

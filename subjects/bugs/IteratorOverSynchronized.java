@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity | atomic-set | unserializable
- *   variable ArrayList.* | Object[]
+ *   variable Prices.prices
  *   evidence harmful
  *   outcome exception
  * about: A loop over a synchronized list does not hold its lock: an addition in the middle ends it with an exception.

@@ -1,6 +1,6 @@
 /* bug:
  *   rule atomicity | atomic-set
- *   variable ConcurrentHashMap.entry
+ *   variable Registry.numbers
  *   evidence harmful
  *   outcome exit | value
  * about: Looks whether the map has a key and puts it if not, in two calls. Two threads find the key missing, and the

@@ -1,6 +1,6 @@
 /* bug:
  *   rule atomicity | atomic-set
- *   variable ConcurrentHashMap.entry
+ *   variable Owners.byName
  *   evidence harmful
  *   outcome exit | value
  * about: containsKey and then put: a thread finds the name free, another registers in between and is told that the

@@ -1,6 +1,6 @@
 /* bug:
  *   rule atomicity
- *   variable AtomicInteger.value
+ *   variable Limiter.used
  *   evidence harmful
  *   outcome exit | value
  * about: Looks whether the limit is reached and counts in a second step. In the recorded run the second caller is turned away, so

@@ -1,6 +1,6 @@
 /* bug:
  *   rule atomicity | atomic-set
- *   variable ConcurrentHashMap.entry
+ *   variable Sessions.byUser
  *   evidence harmful
  *   outcome exit | output
  * about: containsKey, put and get: two threads find no session, and each gets the one that it has made. It takes a thread that is

@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity | atomic-set
- *   variable ArrayList.* | Object[] | Itr.*
+ *   variable Inventory.goods
  *   evidence harmful
  *   outcome exception
  * about: A bulk operation of one synchronized list over another: containsAll holds the lock of the first and walks

@@ -1,6 +1,6 @@
 /* bug:
  *   rule atomicity | atomic-set | unserializable
- *   variable ArrayList.* | Object[] | SynchronizedCollection.* | SynchronizedList.*
+ *   variable Tickets.numbers
  *   evidence harmful
  *   outcome exit | value
  * about: A synchronized list is asked for its size and then told to add with that number: two calls, so two entries

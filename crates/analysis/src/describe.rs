@@ -1,5 +1,5 @@
-//! Words for people: names of threads, methods and locks, the steps of an interleaving, what can happen and what to
-//! change. Separate from merging, which decides what is one bug.
+//! Words for people: names of threads, methods and locks, the steps of an interleaving, and what can happen. Separate from
+//! merging, which decides what is one bug; [`crate::fix`] says what to change.
 
 use crate::engine::EngineState;
 use crate::finding::{EventRef, FindingStep, Rule, RuleFamily, UnitRef};
@@ -114,6 +114,7 @@ impl<'a> Describer<'a> {
             thread: self.thread(step.point.thread),
             op: op(step.point.kind).to_owned(),
             variable: self.target(step),
+            value: None,
             class: method.map_or("", |m| self.names.class_of(m)).to_owned(),
             method: method.map_or_else(String::new, |m| self.names.selector(m)),
             file: method.map_or("", |m| self.names.file_of(m)).to_owned(),
@@ -124,6 +125,10 @@ impl<'a> Describer<'a> {
                 .iter()
                 .map(|(method, site)| self.names.frame(*method, *site).to_string())
                 .collect(),
+            call: self.names.sites.get(site.index()).and_then(|place| match place.what {
+                SiteKind::Call(_) => Some(place.bci),
+                _ => None,
+            }),
             event: Some(self.event(step)),
         }
     }
@@ -266,10 +271,16 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
             None => unruled(),
         },
         RuleFamily::AtomicSet => match other {
-            Some(other) => format!(
-                "{what} belong together, but {unit} and {} interleave so that one sees or leaves them half changed.",
-                place(other)
-            ),
+            Some(other) => {
+                let parts = match variables {
+                    [_] => format!("The parts of {what}"),
+                    _ => what,
+                };
+                format!(
+                    "{parts} belong together, but {unit} and {} interleave so that one sees or leaves them half changed.",
+                    place(other)
+                )
+            }
             None => unruled(),
         },
         RuleFamily::Serializability => {
@@ -281,44 +292,6 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
         // The scan writes its own sentences.
         RuleFamily::Code => unruled(),
     }
-}
-
-/// What to change.
-pub fn help(rule: Rule, variables: &[String], units: &[UnitRef]) -> String {
-    let what = listed(
-        &variables
-            .iter()
-            .map(|name| naming::variable::short(name))
-            .collect::<Vec<_>>(),
-    );
-    let unit = units
-        .first()
-        .map_or_else(|| "the unit".to_owned(), |u| naming::qualified_method(&u.method));
-    match rule.family() {
-        RuleFamily::Race | RuleFamily::Discipline => {
-            format!(
-                "Guard every access to {what} by one lock, or make it volatile or atomic if single accesses suffice."
-            )
-        }
-        RuleFamily::Atomicity | RuleFamily::AtomicSet => format!(
-            "Hold one lock over the whole of {unit}, the same that all other code takes for {what}, or use one atomic operation."
-        ),
-        RuleFamily::Serializability => {
-            format!("If {unit} must be one step, hold one lock over all of it; if not, mark it @NotAtomic.")
-        }
-        RuleFamily::LockOrder => "Take the locks in the same order everywhere.".to_owned(),
-        RuleFamily::Code => "Hold the lock over both calls.".to_owned(),
-    }
-}
-
-/// What to change where threads race inside an object of the platform.
-pub fn library_help(class: &str, callers: &[String]) -> String {
-    let class = naming::class(class);
-    let callers = listed(&callers.iter().map(|caller| naming::class(caller)).collect::<Vec<_>>());
-    format!(
-        "{class} is not made to be used by several threads at once: guard every call of it in {callers} by one lock, give each \
-         thread its own, or use a class that is made for it."
-    )
 }
 
 /// `a`, `a and b`, `a, b and c`.

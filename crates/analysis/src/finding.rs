@@ -57,6 +57,9 @@ pub struct FindingStep {
     pub op: String,
     /// `shop.Stock.items`, empty for steps that access no location.
     pub variable: String,
+    /// What it read or wrote in the run that was forced, if the trace of that run has it.
+    #[serde(default)]
+    pub value: Option<String>,
     /// The program's own class, dotted.
     pub class: String,
     /// Its method, `count()I`.
@@ -73,6 +76,9 @@ pub struct FindingStep {
     pub locks: Vec<String>,
     /// Innermost first, `shop.Stock.count (Stock.java:14)`.
     pub stack: Vec<String>,
+    /// The bytecode index of the program's call of a method of the JDK, for names; not part of the JSON.
+    #[serde(skip)]
+    pub call: Option<u32>,
     /// The recorded event, for schedules; not part of the JSON.
     #[serde(skip)]
     pub event: Option<EventRef>,

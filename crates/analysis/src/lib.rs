@@ -10,6 +10,7 @@ pub mod describe;
 pub mod engine;
 pub(crate) mod exposure;
 pub mod finding;
+pub mod fix;
 pub mod focus;
 pub mod generate;
 pub mod locks;

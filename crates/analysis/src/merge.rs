@@ -9,12 +9,15 @@
 
 mod alike;
 mod library;
+mod same;
 
 pub use alike::fold_alike;
+pub use same::fold_same;
 
-use crate::describe::{Describer, help, library_help, message, tell_locks_apart};
+use crate::describe::{Describer, message, tell_locks_apart};
 use crate::engine::EngineState;
 use crate::finding::{Candidate, EventRef, Finding, RuleFamily, UnitKind, UnitRef, UnitSpan};
+use crate::fix::{help, library_help};
 use crate::raw::{RawReport, RawStep};
 use crate::stop::Stop;
 use crate::units::UnitId;
@@ -324,7 +327,7 @@ fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut report
         message: message(first.rule, &own, &units, &steps),
         help: match library {
             true => library_help(&key.subject, &key.code),
-            false => help(first.rule, &own, &units),
+            false => help(first.rule, &own, &units, &steps),
         },
         patterns,
         analyses,

@@ -12,7 +12,7 @@ use anyhow::Result;
 use ravel_agent::options::Options as RecorderOptions;
 use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Times};
-use ravel_analysis::merge::fold_alike;
+use ravel_analysis::merge::{fold_alike, fold_same};
 use ravel_analysis::numbers::count;
 use ravel_analysis::patterns::language::Pattern;
 use ravel_analysis::registry;
@@ -448,9 +448,11 @@ impl<'a> Job<'a> {
 
     /// Puts the findings in order and gives what is to be reported.
     pub fn finish(mut self) -> Finished {
+        name_locks(&mut self.report.findings, &self.class_path);
         // A user who names findings hears of each.
         if self.settings.only.is_empty() {
-            let gone = fold_alike(&mut self.report.findings);
+            let mut gone = fold_alike(&mut self.report.findings);
+            gone.extend(fold_same(&mut self.report.findings));
             self.tally.forced.retain(|id| !gone.contains(id));
             self.tally.reasons.retain(|(id, _)| !gone.contains(id));
         }
@@ -482,7 +484,6 @@ impl<'a> Job<'a> {
         for recording in &mut self.report.recordings {
             recording.keep_only(&self.report.findings);
         }
-        name_locks(&mut self.report.findings, &self.class_path);
         let untested = obstacle::told(&self.report.findings, self.recorded_with);
         Finished {
             interrupted,

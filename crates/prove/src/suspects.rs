@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use ravel_analysis::finding::Finding;
-use ravel_scan::{Options, confirm, naming, scan};
+use ravel_scan::{Options, confirm, containers, naming, scan};
 use ravel_trace::Header;
 
 /// More bytes of classes and archives than this are not read on the way to a report.
@@ -57,10 +57,11 @@ impl Suspects {
     }
 }
 
-/// Names the locks of findings as the code on the class path names them.
+/// Names the locks and the objects of the JDK in findings as the code on the class path names them.
 pub fn name_locks(findings: &mut [Finding], class_path: &[PathBuf]) {
     if is_small(class_path) {
         naming::name_locks(findings, class_path);
+        containers::name_containers(findings, class_path);
         // Whoever waits or wakes does so with a lock that it has.
         for step in findings.iter_mut().flat_map(|finding| &mut finding.steps) {
             if let ("wait" | "notify", [lock]) = (step.op.as_str(), step.locks.as_slice()) {

@@ -1,4 +1,5 @@
-//! Where a step is: at the program's own call, also if the access lies inside the JDK, in full recordings and in those for races.
+//! What a finding tells of its steps: the place in the program's own code, also if the access lies inside the JDK, the name that the
+//! program gives the object, and the value of the forced run.
 
 mod common;
 
@@ -106,5 +107,51 @@ fn a_step_inside_the_jdk_is_at_the_programs_own_call() {
             Some(caller.as_str()),
             "{stack:#?}"
         );
+    }
+}
+
+#[test]
+fn one_bug_is_one_finding_with_the_programs_names_and_values() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let bugs = [
+        ("CounterLost", "CounterLost$Counter.value", true),
+        ("HashMapShared", "HashMapShared$Phonebook.numbers", false),
+    ];
+    for jdk in tested_jdks() {
+        for (name, variable, has_values) in bugs {
+            let classes = dir.path().join(format!("{name}-{}", jdk.release));
+            compile_some(&jdk, &[root().join(format!("subjects/bugs/{name}.java"))], &classes);
+            let output = run(
+                ravel()
+                    .args(["run", "--format", "json", "-o"])
+                    .arg(dir.path().join("t.ravel"))
+                    .arg("--")
+                    .arg(jdk.tool("java"))
+                    .arg("-cp")
+                    .arg(&classes)
+                    .arg(name),
+                LIMIT,
+            );
+            let text = String::from_utf8_lossy(&output.stdout);
+            let json = text.find("{\n").map_or("", |start| &text[start..]);
+            let report: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}: {text}"));
+            let findings = report["findings"].as_array().expect("findings");
+            let shown: Vec<&Value> = findings.iter().filter(|finding| finding["shown"] == true).collect();
+            let [finding] = shown[..] else {
+                panic!("jdk {}: {name} has {} findings: {shown:#?}", jdk.release, shown.len());
+            };
+            assert_eq!(
+                finding["variables"],
+                serde_json::json!([variable]),
+                "jdk {}",
+                jdk.release
+            );
+            let steps = finding["steps"].as_array().expect("steps");
+            assert!(steps.iter().all(|step| step["variable"] == variable), "{steps:#?}");
+            assert!(
+                !has_values || steps.iter().all(|step| step["value"].is_string()),
+                "{steps:#?}"
+            );
+        }
     }
 }

@@ -39,7 +39,7 @@ fn the_design_s_example_is_read() {
         "findings": [ { "id": "a1b2c3d4", "rule": "atomicity", "evidence": "harmful", "shown": true,
           "patterns": ["R W' W"], "analyses": ["patterns", "blocks"], "variables": ["shop.Stock.items"],
           "units": [{"thread": "t1", "method": "shop.Stock.take(I)Z", "kind": "method"}],
-          "steps": [{"thread": "t1", "op": "read", "variable": "shop.Stock.items", "class": "shop.Stock",
+          "steps": [{"thread": "t1", "op": "read", "variable": "shop.Stock.items", "value": "3", "class": "shop.Stock",
                      "method": "count()I", "file": "Stock.java", "line": 14, "inside": null, "locks": [], "stack": ["x"]}],
           "outcome": {"kind": "exception", "thread": "t1", "message": "m"},
           "schedule": [["main", 12], ["t1", 3], ["t2", 6], ["t1", 4]],

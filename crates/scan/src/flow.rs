@@ -229,6 +229,11 @@ impl Flow {
         operands.get(place).copied().filter(|exact| *exact != NOWHERE)
     }
 
+    /// How many operands an instruction takes; a value of two slots counts once.
+    pub fn operand_count(&self, at: At) -> usize {
+        self.operands.get(usize::from(at)).map_or(0, Vec::len)
+    }
+
     /// The instructions whose unchanged results the operands are.
     pub fn operands(&self, at: At) -> impl Iterator<Item = At> + '_ {
         let operands = self.operands.get(usize::from(at)).into_iter().flatten();

@@ -15,6 +15,7 @@ mod alias;
 pub mod body;
 pub mod callgraph;
 pub mod confirm;
+pub mod containers;
 mod cycles;
 pub mod expr;
 pub mod filter;

@@ -30,6 +30,8 @@ pub struct Mark {
     pub variable: String,
     /// The same place for people: class, method, file and line.
     pub place: (String, String, String, u32),
+    /// The method of the JDK that the place calls and that it is in, and the bytecode index of that call.
+    pub inside: Option<(String, u32)>,
     /// How deep in the stack it happens, and where the method there was entered.
     depth: u32,
     entered: u32,
@@ -143,6 +145,7 @@ impl MarksBuilder {
             site: names.site_text(event.site),
             variable: variable(event, names),
             place: place(event, *call, names),
+            inside: inside(event, *call, names),
             depth: stack.len() as u32,
             entered: stack.last().map_or(0, |(position, _)| *position),
             left: None,
@@ -392,6 +395,18 @@ pub fn place(event: &Event, call: SiteId, names: &Names) -> (String, String, Str
         frame.file.to_owned(),
         frame.line,
     )
+}
+
+/// The method of the JDK in which an event is, and the bytecode index of the program's call that led there.
+fn inside(event: &Event, call: SiteId, names: &Names) -> Option<(String, u32)> {
+    if call != SiteId(0) && is_platform(names.class_of_site(event.site)) {
+        return Some((names.method_text(names.method_of(event.site)?), names.site(call).bci));
+    }
+    let site = names.site(event.site);
+    match &site.what {
+        SiteKind::Call(callee) if event.op.location().is_some() => Some((callee.clone(), site.bci)),
+        _ => None,
+    }
 }
 
 /// The field or element type accessed.

@@ -265,9 +265,10 @@ impl<'a> Prover<'a> {
                     Ok(happened) => {
                         went = went.or(happened.went.clone());
                         let schedule = happened.schedule.clone();
+                        let values = self.values(&candidate, &happened);
                         if result.is_err() && finding.evidence < Evidence::Confirmed {
                             finding.schedule = schedule.to_pairs();
-                            self.retell(finding, &candidate);
+                            self.retell(finding, &candidate, &values);
                         }
                         let limit = self.judge(finding, &candidate, &goal, happened, *apart)?;
                         if result.is_err() || !*apart || limit.is_empty() {
@@ -275,7 +276,7 @@ impl<'a> Prover<'a> {
                         }
                         if finding.evidence == Evidence::Harmful {
                             finding.schedule = schedule.to_pairs();
-                            self.retell(finding, &candidate);
+                            self.retell(finding, &candidate, &values);
                             return Ok(result);
                         }
                     }
@@ -299,8 +300,20 @@ impl<'a> Prover<'a> {
         Ok(result)
     }
 
-    /// Another occurrence happened than the one that the finding tells: tells that one.
-    fn retell(&self, finding: &mut Finding, candidate: &Candidate) {
+    /// What the events of a candidate read and wrote when it happened.
+    fn values(&self, candidate: &Candidate, happened: &Happened) -> Vec<Option<String>> {
+        let Some((events, names)) = happened.runs.last().and_then(|run| run.trace.as_ref()) else {
+            return Vec::new();
+        };
+        let found = self
+            .marks
+            .find(candidate, &happened.shifts, events, names)
+            .unwrap_or_default();
+        found.into_iter().map(|at| names.value_text(&events[at])).collect()
+    }
+
+    /// Another occurrence happened than the one that the finding tells: tells that one, with its values.
+    fn retell(&self, finding: &mut Finding, candidate: &Candidate, values: &[Option<String>]) {
         if finding.steps.len() != candidate.events.len() {
             return;
         }
@@ -322,10 +335,14 @@ impl<'a> Prover<'a> {
                 *step = like.clone();
                 step.op = mark.op.to_string();
                 (step.class, step.method, step.file, step.line) = mark.place.clone();
+                (step.inside, step.call) = mark.inside.clone().unzip();
                 step.event = Some(*event);
                 continue;
             };
             *step = same.clone();
+        }
+        for (step, value) in finding.steps.iter_mut().zip(values) {
+            step.value.clone_from(value);
         }
     }
 

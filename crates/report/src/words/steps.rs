@@ -69,7 +69,12 @@ fn with_object(verb: &str, step: &FindingStep) -> String {
         return format!("{verb} {}", lock::short(own));
     }
     if !step.variable.is_empty() {
-        return format!("{verb} {}", naming::variable::simple(&step.variable));
+        let name = naming::variable::simple(&step.variable);
+        return match step.value.as_deref().filter(|_| is_access(step)) {
+            // The value lies inside an object of the JDK that has the name.
+            Some(value) if step.inside.is_none() => format!("{verb} {name} = {value}"),
+            _ => format!("{verb} {name}"),
+        };
     }
     match step.op.as_str() {
         "acquire" | "block" | "release" | "wait" => format!("{verb} a lock"),

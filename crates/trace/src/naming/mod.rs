@@ -11,6 +11,7 @@ pub mod source;
 pub mod tables;
 pub mod threads;
 pub mod types;
+mod value;
 pub mod variable;
 
 pub use frame::Frame;
