@@ -292,7 +292,7 @@ impl Layer {
         }
         let mut mine = place.iter().position(|s| s.is_of(me));
         if let Some(i) = mine
-            && access.cell.synchronizing
+            && access.is_synchronization()
         {
             restart(access, &mut place[i]);
         }

@@ -80,6 +80,8 @@ pub struct Target {
     pub kind: CellKind,
     /// Accesses to it are themselves synchronisation.
     pub synchronizing: bool,
+    /// This access is synchronisation by its [mode](ravel_trace::AccessMode); others to the same cell may not be.
+    pub by_mode: bool,
     /// Marked `@NotAtomic`.
     pub exempt: bool,
     /// Proven to be free of races.
@@ -122,6 +124,12 @@ impl Access {
     #[inline]
     pub fn thread(&self) -> ThreadId {
         self.point.thread
+    }
+
+    /// Whether it is itself synchronisation.
+    #[inline]
+    pub fn is_synchronization(&self) -> bool {
+        self.cell.synchronizing || self.cell.by_mode
     }
 
     /// Whether it changes the location.

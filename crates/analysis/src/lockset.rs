@@ -154,7 +154,7 @@ impl Analysis for Lockset {
     }
 
     fn access(&mut self, view: &View, access: &Access) {
-        if access.cell.synchronizing || access.cell.exempt || access.cell.race_free {
+        if access.is_synchronization() || access.cell.exempt || access.cell.race_free {
             return;
         }
         let key = self.key(access);

@@ -139,7 +139,7 @@ impl Projection {
             }
         }
         if let Some(owner) = owner
-            && access.cell.synchronizing
+            && access.is_synchronization()
             && begins_again(access, self.polled.entry(owner.unit).or_default())
         {
             graph.cut(thread);

@@ -52,6 +52,8 @@ pub struct Cell {
     pub kind: CellKind,
     /// Accesses to it are themselves synchronisation.
     pub synchronizing: bool,
+    /// Some access to it is synchronisation by its [mode](ravel_trace::AccessMode).
+    pub by_mode: bool,
     /// Marked `@NotAtomic`: accesses to it are nobody's unit and race on purpose.
     pub exempt: bool,
     /// The object it is part of.
@@ -110,6 +112,19 @@ impl Cells {
         self.describe(names, settings, location)
     }
 
+    /// Notes an access that is synchronisation by its mode.
+    pub fn synchronizes_by_mode(&mut self, location: LocationId) {
+        if let Some(cell) = self.cells.get_mut(location.index()) {
+            cell.by_mode = true;
+        }
+    }
+
+    /// Whether accesses to a location of this pass may order threads.
+    pub fn is_ordering(&self, location: LocationId) -> bool {
+        self.seen(location)
+            .is_some_and(|cell| cell.synchronizing || cell.by_mode)
+    }
+
     /// What is known of a location of this pass.
     pub fn seen(&self, location: LocationId) -> Option<&Cell> {
         self.cells.get(location.index())
@@ -156,6 +171,7 @@ impl Cells {
             class,
             kind,
             synchronizing,
+            by_mode: false,
             exempt,
             object,
             race_free: field.is_some_and(|field| settings.focus.is_race_free(names, field)),

@@ -13,7 +13,8 @@ mod code;
 mod open;
 
 use crate::finding::UnitKind;
-use ravel_trace::{FieldId, MethodId, Names, SiteId, ThreadId};
+use ravel_trace::names::SiteKind;
+use ravel_trace::{Event, FieldId, MethodId, Names, Op, SiteId, ThreadId};
 
 pub(crate) use open::Units;
 
@@ -119,6 +120,23 @@ pub fn matches_pattern(pattern: &str, name: &str) -> bool {
         return true;
     }
     (0..=tail.len()).any(|i| tail.is_char_boundary(i) && matches_pattern(rest, &tail[i..]))
+}
+
+/// Whether an event ends a unit and begins the next: the thread waits for another, or starts one.
+pub fn splits(names: &Names, event: &Event) -> bool {
+    match event.op {
+        Op::Wait { .. } | Op::Fork { .. } | Op::Join { .. } => true,
+        Op::Receive { sync } => {
+            let name = names.syncs.get(sync.index()).map_or("", |s| s.name.as_str());
+            // A semaphore may be used as a lock, and then opens the unit rather than splits it.
+            !name.contains("Semaphore")
+                && !matches!(
+                    names.sites.get(event.site.index()).map(|s| &s.what),
+                    Some(SiteKind::Lock)
+                )
+        }
+        _ => false,
+    }
 }
 
 /// Where and when something happened.

@@ -120,6 +120,12 @@ impl Schedule {
         });
     }
 
+    /// Lets a thread go on up to a position, this one included.
+    pub fn run_to(&mut self, name: &ThreadName, until: u32) {
+        let thread = self.index_of(name);
+        self.run(thread, until);
+    }
+
     fn index_of(&mut self, name: &ThreadName) -> usize {
         self.threads.iter().position(|t| t == name).unwrap_or_else(|| {
             self.threads.push(name.clone());

@@ -6,6 +6,7 @@
 //! other occurrences are tried, until one does harm or enough were tried.
 
 mod clock;
+mod controls;
 mod divergence;
 mod endings;
 mod harm;

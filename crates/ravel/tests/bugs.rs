@@ -101,7 +101,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
             "Adders",
         ],
     ),
-    ("VarHandle", &["HandleGetThenSet"], &["VarHandles"]),
+    ("VarHandle", &["HandleGetThenSet", "HandlePlainBeside"], &["VarHandles"]),
     (
         "concurrent map",
         &["SessionTwice"],
@@ -198,12 +198,13 @@ const RULES: [(&str, &str); 6] = [
 const ON_BOTH: [&str; 4] = ["Account", "CutShort", "DeadlockTwo", "ShelfFull"];
 
 /// Shapes that look suspicious and are right.
-const BENIGN: [&str; 5] = [
+const BENIGN: [&str; 6] = [
     "StartJoin",
     "QueueHandOver",
     "CountedHandOver",
     "VolatilePublication",
     "CompareAndSetLoop",
+    "HandleModes",
 ];
 
 /// The buggy subjects that are proven, each once; those of `bugs21` apart.

@@ -6,6 +6,7 @@
 
 mod build;
 pub mod check;
+mod contenders;
 pub mod generate;
 pub mod goal;
 pub mod image;
@@ -20,10 +21,11 @@ mod solve;
 mod turns;
 
 pub use check::{Audit, CheckError, audit, check};
+pub use contenders::Contenders;
 pub use generate::{Effort, Generated, NoSchedule, Verdict, generate};
 pub use goal::{EventAt, Goal, GoalError, Shape, Span};
 pub use image::{Image, ImageError, Limits};
 pub use machine::{Broken, Point};
 pub use orders::Orders;
 pub use ravel_protocol::{Leave, ParseError, Schedule, Segment, ThreadName};
-pub use serial::{Serial, serial_schedules};
+pub use serial::{Serial, SerialOrders, serial_schedules};

@@ -12,8 +12,10 @@ use crate::shrink::{gather, shrink};
 use crate::solve::{Budget, Policy, solve};
 use crate::turns::{from_steps, from_steps_and_units};
 
-/// Most serial schedules made for one finding.
+/// Most serial schedules made for one finding: all orders of three units.
 pub const MOST_SERIAL: usize = 6;
+/// Most orders that are looked at.
+const MOST_EXAMINED: usize = 24;
 
 /// A schedule that runs units one after the other.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,38 +28,97 @@ pub struct Serial {
     pub reads_kept: bool,
 }
 
-/// Serial schedules of a goal's units in all orders that locks and hard order allow, at most [`MOST_SERIAL`].
-pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> Vec<Serial> {
+/// The serial schedules of a goal's units, and how many orders have none.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SerialOrders {
+    /// At most [`MOST_SERIAL`].
+    pub found: Vec<Serial>,
+    /// Orders that hard order does not rule out and for which no schedule was found or looked for.
+    pub missing: usize,
+}
+
+/// Serial schedules of a goal's units in all orders that locks and hard order allow. A unit inside another one of its thread
+/// is part of that one.
+pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> SerialOrders {
     let own = Target::resolve(image, goal).map(|t| t.own).unwrap_or_default();
     let mut units: Vec<(usize, ThreadStep, ThreadStep)> = Vec::new();
     for (index, span) in goal.units.iter().enumerate() {
         if let Some((begin, end)) = steps_of(image, span) {
+            let is_inside = |outer: &(usize, ThreadStep, ThreadStep), begin: ThreadStep, end: ThreadStep| {
+                outer.1.thread == begin.thread && outer.1.number <= begin.number && end.number <= outer.2.number
+            };
+            if units.iter().any(|outer| is_inside(outer, begin, end)) {
+                continue;
+            }
+            units.retain(|inner| !is_inside(&(index, begin, end), inner.1, inner.2));
             units.push((index, begin, end));
         }
     }
+    let mut orders = SerialOrders::default();
     if units.len() < 2 {
-        return Vec::new();
+        return orders;
     }
-    let mut found = Vec::new();
-    for order in permutations(units.len(), 24) {
+    let first = must_begin_first(image, &own, &units);
+    let all = permutations(units.len(), MOST_EXAMINED);
+    orders.missing = (1..=units.len())
+        .try_fold(1usize, |product, n| product.checked_mul(n))
+        .map_or(usize::MAX, |all_orders| all_orders - all.len());
+    for order in all {
+        let mut pairs = (0..order.len()).flat_map(|i| order[i + 1..].iter().map(move |&later| (i, later)));
+        if pairs.any(|(i, later)| first.contains(&(later, order[i]))) {
+            continue;
+        }
         let chosen: Vec<_> = order.iter().map(|&i| units[i]).collect();
-        let serial = [Keep::BeforeFirst, Keep::Nothing].into_iter().find_map(|keep| {
-            let steps = serial(image, &own, &chosen, keep, effort).ok()?;
-            let ends: Vec<ThreadStep> = chosen.iter().flat_map(|u| [u.1, u.2]).collect();
-            let steps = gather(image, &ends, steps);
-            let steps = shrink(steps, effort.shrink_steps, |s| is_serial(image, &own, &chosen, keep, s));
-            Some(Serial {
-                order: chosen.iter().map(|u| u.0).collect(),
-                schedule: whole_units(image, goal, &chosen, &steps),
-                reads_kept: keep == Keep::BeforeFirst,
-            })
-        });
-        found.extend(serial.or_else(|| loose(image, goal, &own, &chosen, effort)));
-        if found.len() == MOST_SERIAL {
-            break;
+        let made = (orders.found.len() < MOST_SERIAL).then(|| in_order(image, goal, &own, &chosen, effort));
+        match made.flatten() {
+            Some(serial) => orders.found.push(serial),
+            None => orders.missing = orders.missing.saturating_add(1),
         }
     }
-    found
+    orders
+}
+
+/// The pairs of units of which the first must have begun before the second can begin.
+fn must_begin_first(
+    image: &Image,
+    own: &FxHashSet<u32>,
+    units: &[(usize, ThreadStep, ThreadStep)],
+) -> FxHashSet<(usize, usize)> {
+    let mut pairs = FxHashSet::default();
+    for (later, &(_, begin, _)) in units.iter().enumerate() {
+        let mut past = Plan::empty(image, own, Keep::Nothing);
+        if past
+            .take(begin.thread, begin.number)
+            .and_then(|()| past.close())
+            .is_ok()
+        {
+            let begun = units.iter().enumerate().filter(|(_, unit)| past.takes(unit.1));
+            pairs.extend(begun.map(|(first, _)| (first, later)));
+        }
+    }
+    pairs
+}
+
+/// The schedule that runs units in one order.
+fn in_order(
+    image: &Image,
+    goal: &Goal,
+    own: &FxHashSet<u32>,
+    units: &[(usize, ThreadStep, ThreadStep)],
+    effort: &Effort,
+) -> Option<Serial> {
+    let serial = [Keep::BeforeFirst, Keep::Nothing].into_iter().find_map(|keep| {
+        let steps = serial(image, own, units, keep, effort).ok()?;
+        let ends: Vec<ThreadStep> = units.iter().flat_map(|u| [u.1, u.2]).collect();
+        let steps = gather(image, &ends, steps);
+        let steps = shrink(steps, effort.shrink_steps, |s| is_serial(image, own, units, keep, s));
+        Some(Serial {
+            order: units.iter().map(|u| u.0).collect(),
+            schedule: whole_units(image, goal, units, &steps),
+            reads_kept: keep == Keep::BeforeFirst,
+        })
+    });
+    serial.or_else(|| loose(image, goal, own, units, effort))
 }
 
 /// Units whose recorded steps cannot come in this order, because one of them found what another had done (a class that was
@@ -70,8 +131,7 @@ fn loose(
     effort: &Effort,
 ) -> Option<Serial> {
     let mut plan = Plan::empty(image, own, Keep::Nothing);
-    for &(index, begin, _) in units {
-        goal.units[index].leave?;
+    for &(_, begin, _) in units {
         plan.take(begin.thread, begin.number).ok()?;
     }
     plan.close().ok()?;
@@ -84,7 +144,11 @@ fn loose(
     for &(index, begin, _) in units {
         let span = &goal.units[index];
         let name = &image.thread_names()[begin.thread as usize];
-        schedule.run_out_of(name, span.begin, span.leave?);
+        match (span.leave, span.end) {
+            (Some(leave), _) => schedule.run_out_of(name, span.begin, leave),
+            (None, Some(end)) => schedule.run_to(name, end),
+            (None, None) => return None,
+        }
     }
     Some(Serial {
         order: units.iter().map(|u| u.0).collect(),
@@ -111,7 +175,7 @@ fn whole_units(
     })
 }
 
-fn steps_of(image: &Image, span: &Span) -> Option<(ThreadStep, ThreadStep)> {
+pub(crate) fn steps_of(image: &Image, span: &Span) -> Option<(ThreadStep, ThreadStep)> {
     let begin = image.step_at_or_after(span.thread, span.begin)?;
     let beyond = match span.end {
         Some(end) => image.step_at_or_after(span.thread, end.checked_add(1)?),

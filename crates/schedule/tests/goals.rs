@@ -5,7 +5,8 @@ mod support;
 
 use ravel_analysis::finding::{Candidate, EventRef, Rule, UnitKind, UnitSpan};
 use ravel_schedule::{
-    Broken, Effort, EventAt, Goal, GoalError, NoSchedule, Shape, Span, Verdict, audit, generate, serial_schedules,
+    Broken, Contenders, Effort, EventAt, Goal, GoalError, NoSchedule, Shape, Span, Verdict, audit, generate,
+    serial_schedules,
 };
 use ravel_trace::{LocationId, LockId, Op, SyncId, ThreadId, Value};
 use support::{Tape, broken, made, refused};
@@ -62,7 +63,7 @@ fn units_run_one_after_the_other_in_both_orders() {
         events: vec![events[0][0], events[1][1], events[0][1]],
         units,
     };
-    let serial = serial_schedules(&image, &goal, &Effort::default());
+    let serial = serial_schedules(&image, &goal, &Effort::default()).found;
     let orders: Vec<_> = serial.iter().map(|s| (s.order.clone(), s.schedule.to_json())).collect();
     assert_eq!(
         orders,
@@ -91,8 +92,72 @@ fn a_serial_order_against_hard_order_is_left_out() {
         events: vec![a, b],
         units: vec![span(a), span(b)],
     };
-    let serial = serial_schedules(&tape.image(), &goal, &Effort::default());
+    let serial = serial_schedules(&tape.image(), &goal, &Effort::default()).found;
     assert_eq!(serial.iter().map(|s| s.order.clone()).collect::<Vec<_>>(), [[0, 1]]);
+}
+
+#[test]
+fn orders_that_were_not_looked_for_are_missing() {
+    let mut tape = Tape::new(4);
+    let events: Vec<EventAt> = (0..4).map(|thread| tape.write(thread, X)).collect();
+    let span = |e: &EventAt| Span {
+        thread: e.thread,
+        begin: e.position,
+        end: Some(e.position),
+        leave: None,
+    };
+    let image = tape.image();
+    let orders = |count: usize| {
+        let goal = Goal {
+            shape: Shape::Ordered,
+            events: events[..count].to_vec(),
+            units: events[..count].iter().map(span).collect(),
+        };
+        let orders = serial_schedules(&image, &goal, &Effort::default());
+        (orders.found.len(), orders.missing)
+    };
+    assert_eq!(orders(2), (2, 0));
+    assert_eq!(orders(3), (6, 0));
+    assert_eq!(orders(4), (6, 18));
+}
+
+#[test]
+fn threads_that_write_to_the_same_locations_at_any_time_contend() {
+    assert_eq!(others_contend(false), []);
+    assert_eq!(others_contend(true), [ThreadId(3)]);
+}
+
+/// The threads that contend with units of threads 1 and 2: thread 0 is ordered with them, thread 3 is not.
+fn others_contend(third: bool) -> Vec<ThreadId> {
+    let mut tape = Tape::new(4);
+    // The first write comes before both units, the last after both.
+    tape.write(0, X);
+    tape.send(0, 0);
+    tape.receive(1, 0);
+    tape.receive(2, 0);
+    let a = tape.write(1, X);
+    let b = tape.write(2, X);
+    tape.send(1, 1);
+    tape.send(2, 1);
+    tape.receive(0, 1);
+    tape.write(0, X);
+    let span = |e: EventAt| Span {
+        thread: e.thread,
+        begin: e.position,
+        end: Some(e.position),
+        leave: None,
+    };
+    let goal = Goal {
+        shape: Shape::Ordered,
+        events: vec![a, b],
+        units: vec![span(a), span(b)],
+    };
+    if third {
+        tape.write(3, X);
+    }
+    let contenders = Contenders::of(&tape.image(), &goal);
+    assert_eq!(contenders.is_contended(), third);
+    contenders.others
 }
 
 /// A thread has begun before its first point: its beginning is no turn of the schedule.

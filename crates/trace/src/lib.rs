@@ -2,6 +2,7 @@
 //!
 //! Depends on no other crate of Ravel: a stranger could use it alone.
 
+mod access_mode;
 mod block;
 mod columns;
 mod count;
@@ -26,6 +27,7 @@ mod trace;
 mod varint;
 pub mod writer;
 
+pub use access_mode::AccessMode;
 pub use block::VERSION;
 pub use definition::Definition;
 pub use error::{TraceError, Warning};

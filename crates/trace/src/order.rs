@@ -8,7 +8,7 @@
 //! | [notify](EdgeRule::Notify) | the notification that [`WaitSet`] pairs with the wait | `resume m`, notified | hard |
 //! | [send](EdgeRule::Send) | every earlier `send s` | `receive s` | hard |
 //! | [class](EdgeRule::Class) | `initialized C` | a thread's next use of `C`: an event in its code, an entry of one of its methods, an access to one of its static fields | hard |
-//! | [volatile](EdgeRule::Volatile) | the last write of the location | a read of a synchronising location | hard, unless the location is the pattern's own |
+//! | [volatile](EdgeRule::Volatile) | the last write of the location | a read of a synchronising location, or at a site whose [mode](crate::AccessMode) acquires; such a write, or one whose mode releases | hard, unless the location is the pattern's own |
 //! | [earlier volatile](EdgeRule::EarlierVolatile) | the earlier writes of the location | the same | full |
 //! | [lock](EdgeRule::Lock) | every earlier exclusive release of `m` (`wait m` is one) | `acquire m`, `resume m` | full |
 //! | [lock](EdgeRule::Lock) | every earlier shared release of `m` | `acquire m` alone, `resume m` | full |
@@ -124,7 +124,7 @@ impl Edges {
                 if let Some(class) = static_class(names, location) {
                     self.uses(thread, class, &mut out);
                 }
-                if event.op.is_read() && is_synchronizing(names, location) {
+                if event.op.is_read() && acquires(names, event, location) {
                     self.reads(location, &mut out);
                 }
             }
@@ -263,7 +263,7 @@ impl Edges {
     /// Reports the channels that this event sends into.
     pub fn sends(&mut self, event: &Event, names: &Names, mut out: impl FnMut(Channel)) {
         match event.op {
-            Op::Write { location, .. } | Op::Update { location, .. } if is_synchronizing(names, location) => {
+            Op::Write { location, .. } | Op::Update { location, .. } if releases(names, event, location) => {
                 self.writes(location, out);
             }
             Op::Release { lock, mode } => out(match mode {
@@ -316,6 +316,16 @@ impl Edges {
 /// Whether accesses to a location order threads. A location without a name does not.
 fn is_synchronizing(names: &Names, location: LocationId) -> bool {
     location.index() < names.locations.len() && names.is_synchronizing(location)
+}
+
+/// Whether a read comes after the writes that it saw.
+fn acquires(names: &Names, event: &Event, location: LocationId) -> bool {
+    is_synchronizing(names, location) || names.access_mode(event.site).is_some_and(|mode| mode.acquires)
+}
+
+/// Whether reads that see a write come after it.
+fn releases(names: &Names, event: &Event, location: LocationId) -> bool {
+    is_synchronizing(names, location) || names.access_mode(event.site).is_some_and(|mode| mode.releases)
 }
 
 /// The class whose static field a location is.

@@ -191,13 +191,7 @@ impl<'a> Found<'a> {
             thread: a.thread,
             time: order.past(at_a).hard.get(a.thread),
         };
-        let synchronizes = |location| {
-            self.cx
-                .state
-                .cells
-                .seen(location)
-                .is_some_and(|cell| cell.synchronizing)
-        };
+        let synchronizes = |location| self.cx.state.cells.is_ordering(location);
         let known = order.past(at_b);
         // Edges made by the accesses' own locations do not count; leaving out all locations' is the quick way to that.
         if synchronizes(x) || synchronizes(y) {

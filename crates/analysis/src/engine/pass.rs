@@ -9,10 +9,11 @@ use crate::repeats::{Repeats, Seen};
 use crate::sets::{Cell, CellKind, Guard, Word, guard_at};
 use crate::sharing::{Interest, Sharing};
 use crate::stacks::{StackFrame, StackId, Stacks};
-use crate::units::{Owners, UnitId, UnitSettings, Units, When};
-use ravel_trace::names::SiteKind;
+use crate::units::{Owners, UnitId, UnitSettings, Units, When, splits};
 use ravel_trace::origin::is_platform;
-use ravel_trace::{ClassId, Event, LocationId, Mode, Names, Op, SiteId, Source, SourceError, ThreadId, Value};
+use ravel_trace::{
+    AccessMode, ClassId, Event, LocationId, Mode, Names, Op, SiteId, Source, SourceError, ThreadId, Value,
+};
 
 /// What a pass has come to.
 pub(super) struct Pass<'a> {
@@ -23,6 +24,8 @@ pub(super) struct Pass<'a> {
     pub(super) index: u64,
     pub(super) batch: Batch,
     guards: Vec<Option<Guard>>,
+    /// By site.
+    modes: Vec<Option<Option<AccessMode>>>,
     /// By site: whether it is in code of the JDK.
     inside: Vec<Option<bool>>,
     words: Vec<Keeping>,
@@ -55,6 +58,7 @@ impl<'a> Pass<'a> {
             index: 0,
             batch: Batch::default(),
             guards: Vec::new(),
+            modes: Vec::new(),
             inside: Vec::new(),
             words: Vec::new(),
             repeats: Repeats::default(),
@@ -144,9 +148,15 @@ impl<'a> Pass<'a> {
             _ => self.guard(names, event.site),
         };
         let stack = self.stack(names, event);
+        let mode = self.mode(names, event.site);
+        // Such an access tells what a call returned, not always what the location holds.
+        let value = if mode.is_some() { Value::Unknown } else { value };
         let state = &mut self.state;
         let thread = event.thread;
         let (location, cell) = state.cells.get(names, self.settings, location);
+        if mode.is_some() {
+            state.cells.synchronizes_by_mode(location);
+        }
         if cell.kind == CellKind::Static
             && let Some(class) = cell.class
         {
@@ -159,7 +169,7 @@ impl<'a> Pass<'a> {
         }
         if state.order.is_kept() {
             state.order.runs_at(thread, event.site, names);
-            if cell.synchronizing && kind.reads() {
+            if kind.reads() && (cell.synchronizing || mode.is_some_and(|mode| mode.acquires)) {
                 state.order.read_location(thread, location);
             }
         }
@@ -207,6 +217,7 @@ impl<'a> Pass<'a> {
                 set: cell.set,
                 kind: cell.kind,
                 synchronizing: cell.synchronizing,
+                by_mode: mode.is_some(),
                 exempt: cell.exempt,
                 race_free: cell.race_free,
                 guard,
@@ -222,7 +233,7 @@ impl<'a> Pass<'a> {
             value,
             repeated,
         }));
-        if cell.synchronizing && kind.writes() && order.is_kept() {
+        if order.is_kept() && kind.writes() && (cell.synchronizing || mode.is_some_and(|mode| mode.releases)) {
             order.write_location(thread, location);
         }
     }
@@ -245,6 +256,14 @@ impl<'a> Pass<'a> {
         if cell.synchronizing && kind.writes() && self.state.order.is_kept() {
             self.state.order.write_location(event.thread, location);
         }
+    }
+
+    #[inline]
+    fn mode(&mut self, names: &Names, site: SiteId) -> Option<AccessMode> {
+        if self.modes.len() <= site.index() {
+            self.modes.resize(site.index() + 1, None);
+        }
+        *self.modes[site.index()].get_or_insert_with(|| names.access_mode(site))
     }
 
     #[inline]
@@ -469,22 +488,5 @@ fn left(stacks: &Stacks, stack: StackId, method: ravel_trace::MethodId) -> Stack
     match stacks.frames(stack).position(|f| f.method == method) {
         Some(n) => (0..=n).fold(stack, |s, _| stacks.pop(s)),
         None => stack,
-    }
-}
-
-/// Whether nobody expects a unit to hold over this event: the thread waits for another, or starts one.
-fn splits(names: &Names, event: &Event) -> bool {
-    match event.op {
-        Op::Wait { .. } | Op::Fork { .. } | Op::Join { .. } => true,
-        Op::Receive { sync } => {
-            let name = names.syncs.get(sync.index()).map_or("", |s| s.name.as_str());
-            // A semaphore may be used as a lock, and then opens the unit rather than splits it.
-            !name.contains("Semaphore")
-                && !matches!(
-                    names.sites.get(event.site.index()).map(|s| &s.what),
-                    Some(SiteKind::Lock)
-                )
-        }
-        _ => false,
     }
 }

@@ -211,7 +211,7 @@ impl HardOrder for EngineOrder<'_> {
     }
 
     fn synchronizes(&self, location: LocationId) -> bool {
-        self.state.cells.seen(location).is_some_and(|cell| cell.synchronizing)
+        self.state.cells.is_ordering(location)
     }
 }
 

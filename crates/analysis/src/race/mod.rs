@@ -11,13 +11,18 @@ pub use observed::Observed;
 pub use predicted::Predicted;
 
 use crate::engine::{Access, Analysis, Context, Happened, Needs, View};
-use crate::raw::RawReport;
+use crate::raw::{RawReport, RawStep};
 
 /// Both questions as one analysis.
 #[derive(Debug, Default)]
 pub struct Race {
     observed: Observed,
     predicted: Predicted,
+}
+
+/// Whether two accesses that nothing orders are no race all the same: both are atomic by their modes.
+fn is_synchronized(cx: &Context<'_>, steps: &[RawStep]) -> bool {
+    steps.iter().all(|step| cx.names.access_mode(step.point.site).is_some())
 }
 
 impl Analysis for Race {
@@ -48,6 +53,7 @@ impl Analysis for Race {
                 .filter_map(|s| s.location)
                 .any(|l| idempotent.contains(&l))
         });
+        reports.retain(|report| !is_synchronized(cx, &report.steps));
         reports
     }
 

@@ -253,7 +253,7 @@ impl Reduction {
 /// accesses like it. Edges through the location itself do not count.
 fn races(cx: &Context<'_>, exposure: &Exposure<Moments>, class: Class) -> bool {
     let (location, thread, kind, locks) = class;
-    let own_edges = cx.state.cells.seen(location).is_some_and(|cell| cell.synchronizing);
+    let own_edges = cx.state.cells.is_ordering(location);
     let sets = &cx.state.locksets;
     let mine = || {
         exposure

@@ -26,8 +26,16 @@ pub struct Ending {
     pub apart: bool,
 }
 
-/// The schedule of a pattern with each of its endings, the likeliest to tell something first.
-pub fn endings(image: &Image, marks: &Marks, candidate: &Candidate, goal: &Goal, schedule: &Schedule) -> Vec<Ending> {
+/// The schedule of a pattern with each of its endings, the likeliest to tell something first. With `contended`, other code writes to
+/// the pattern's locations as well.
+pub fn endings(
+    image: &Image,
+    marks: &Marks,
+    candidate: &Candidate,
+    goal: &Goal,
+    contended: bool,
+    schedule: &Schedule,
+) -> Vec<Ending> {
     let together = |schedule: Schedule| Ending { schedule, apart: false };
     if goal.shape == Shape::Blocked {
         return vec![together(schedule.clone())];
@@ -50,7 +58,7 @@ pub fn endings(image: &Image, marks: &Marks, candidate: &Candidate, goal: &Goal,
     // The thread of the last event first, then last: it has seen what the others have done, or they have yet to see it.
     let first = with(schedule, &mut ends.iter());
     let mut all = vec![together(first.clone())];
-    if goes_on(image, candidate, goal) {
+    if contended || goes_on(image, candidate, goal) {
         all.push(Ending {
             schedule: apart(image, candidate, first),
             apart: true,

@@ -1,24 +1,26 @@
 //! Whether a forced run ended as no serial order of the units does, and how.
 //!
-//! Compared are uncaught exceptions, hangs, exit codes, what the units returned, the final values of the pattern's variables,
-//! and output. What differs between two runs of one serial order does not count, and a result counts only if both runs of
-//! the bug have it.
+//! Compared are uncaught exceptions, deadlocks, hangs, exit codes, what the units returned, the final values of the finding's
+//! variables, and output. What differs between two runs of one serial order does not count, and a result counts only if both runs
+//! of the bug have it.
+//!
+//! Other code may write to the same locations: other threads, or the same ones after their units. Then values, exit codes and
+//! output are compared only between runs in which all of that comes after the units, one thread after the other, and in the same order.
+//! In a program without bugs such a run ends like one that has the units one after the other, and then the same rest.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ravel_analysis::finding::{Candidate, Outcome};
+use ravel_analysis::finding::{Candidate, Outcome, UnitKind};
 use ravel_schedule::naming;
-use ravel_trace::names::{Location, Names};
+use ravel_trace::names::{Location, Names, SiteKind, flags};
 use ravel_trace::naming::qualified_method;
-use ravel_trace::{Event, Op, Value};
+use ravel_trace::{Event, LocationId, Op, Value};
 
+use super::controls::{Controls, Serial};
 use super::marks::{Marks, variable};
 use crate::runner::Forced;
 use crate::words;
-
-/// Runs of the units one after the other, in one order.
-pub type Serial = Vec<Arc<Forced>>;
 
 /// How a run ended that no serial order ends like.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,20 +29,119 @@ pub struct Harm {
     pub outcome: Outcome,
     /// Whether several serial runs ended alike in this respect, so that nothing but the bug makes runs differ in it.
     pub steady: bool,
+    /// How many serial orders it was not compared with.
+    pub missing: usize,
 }
 
-/// What all of `runs` did and no serial run does. With more runs of an order there may be less of it, never more.
-pub fn harm(marks: &Marks, candidate: &Candidate, runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
-    exceptions(runs, serial)
-        .or_else(|| hang(runs, serial))
-        .or_else(|| exit_code(runs, serial))
-        .or_else(|| results(marks, candidate, runs, serial))
-        .or_else(|| outputs(runs, serial))
+/// What is judged: an occurrence of a finding that was forced.
+pub struct Judged<'a> {
+    /// The events of the findings.
+    pub marks: &'a Marks,
+    /// The occurrence.
+    pub candidate: &'a Candidate,
+    /// The variables that the finding is about.
+    pub variables: &'a [String],
+    /// The names of the pattern's threads.
+    pub threads: BTreeSet<String>,
+    /// Whether other code writes to the same locations.
+    pub contended: bool,
+    /// Whether the threads go on one by one after the pattern.
+    pub apart: bool,
+}
+
+impl Judged<'_> {
+    /// What all of `runs` did and no serial run does. With more runs of an order there may be less of it, never more.
+    pub fn harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
+        exceptions(runs, controls)
+            .or_else(|| self.deadlock(runs, controls))
+            .or_else(|| hang(runs, controls))
+            .or_else(|| {
+                let alike = self.comparable(runs, controls)?;
+                let rest = || !self.contended || self.apart;
+                let code = rest().then(|| exit_code(runs, &alike)).flatten();
+                code.or_else(|| self.results(runs, &alike))
+                    .or_else(|| rest().then(|| outputs(runs, &alike)).flatten())
+            })
+    }
+
+    /// Threads of the pattern that block each other.
+    fn deadlock(&self, runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
+        let ours = |run: &Arc<Forced>| {
+            let threads = run.deadlock().unwrap_or_default();
+            threads.iter().any(|name| self.threads.contains(name))
+        };
+        if !runs.iter().all(ours) || controls.runs().any(|run| run.deadlock().is_some()) {
+            return None;
+        }
+        let threads = words::threads(runs[0].deadlock()?);
+        Some(Harm {
+            outcome: outcome("deadlock", format!("{threads} wait for each other for ever")),
+            steady: true,
+            missing: controls.missing,
+        })
+    }
+
+    /// The serial orders in whose runs other code wrote to the pattern's locations as it did in the forced runs; the rest is missing.
+    fn comparable(&self, runs: &[Arc<Forced>], controls: &Controls) -> Option<Controls> {
+        if !self.contended {
+            return Some(controls.clone());
+        }
+        let wanted = self.writers(&runs[0])?;
+        let is_alike = |run: &Arc<Forced>| self.writers(run).is_some_and(|writers| writers == wanted);
+        if !runs.iter().all(is_alike) {
+            return None;
+        }
+        let (alike, others): (Vec<Serial>, Vec<Serial>) = controls
+            .orders
+            .iter()
+            .cloned()
+            .partition(|order| order.iter().all(is_alike));
+        (!alike.is_empty()).then(|| Controls {
+            missing: controls.missing.saturating_add(others.len()),
+            orders: alike,
+        })
+    }
+
+    /// The threads that wrote to the pattern's locations, by their paths, one after the other; those of the pattern count as one.
+    /// None if not all of it is known.
+    fn writers(&self, run: &Forced) -> Option<Vec<String>> {
+        let (events, names) = run.trace.as_ref().filter(|_| !run.partial)?;
+        let cells = self.marks.cells(self.candidate, events, names);
+        let locations: BTreeSet<LocationId> = cells
+            .into_iter()
+            .flatten()
+            .filter_map(|place| events[place].op.location())
+            .collect();
+        let paths = naming::thread_names(names, names.threads.len());
+        let own = |path: &str| {
+            let marks = self
+                .candidate
+                .events
+                .iter()
+                .filter_map(|event| self.marks.get(event.index));
+            marks.into_iter().any(|mark| mark.thread == path)
+        };
+        let mut writers: Vec<String> = Vec::new();
+        for event in events.iter().filter(|event| event.op.is_write()) {
+            if event
+                .op
+                .location()
+                .is_some_and(|location| locations.contains(&location))
+            {
+                let path = paths.get(event.thread.index()).map_or("", |name| name.path.as_str());
+                let path = if own(path) { "" } else { path };
+                if writers.last().is_none_or(|last| last != path) {
+                    writers.push(path.to_string());
+                }
+            }
+        }
+        Some(writers)
+    }
 }
 
 /// Whether there are several serial runs, and all are alike in some respect.
-fn alike<T: PartialEq>(serial: &[Serial], of: impl Fn(&Forced) -> T) -> bool {
-    let all: Vec<T> = serial.iter().flatten().map(|run| of(run)).collect();
+fn alike<T: PartialEq>(controls: &Controls, of: impl Fn(&Forced) -> T) -> bool {
+    let all: Vec<T> = controls.runs().map(|run| of(run)).collect();
     all.len() > 1 && all.iter().all(|one| *one == all[0])
 }
 
@@ -52,7 +153,7 @@ fn outcome(kind: &str, message: String) -> Outcome {
     }
 }
 
-fn exceptions(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
+fn exceptions(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
     let class = |text: &str| text.split(':').next().unwrap_or_default().to_string();
     runs[0].exceptions().into_iter().find_map(|(thread, exception)| {
         let seen = |run: &Arc<Forced>| {
@@ -65,42 +166,47 @@ fn exceptions(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
             thread: Some(thread),
             message: exception.clone(),
         };
-        (runs.iter().all(seen) && !serial.iter().flatten().any(seen)).then(|| Harm {
+        (runs.iter().all(seen) && !controls.runs().any(seen)).then(|| Harm {
             outcome,
-            steady: alike(serial, |run| run.exceptions().len()),
+            steady: alike(controls, |run| run.exceptions().len()),
+            missing: controls.missing,
         })
     })
 }
 
-fn hang(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
+fn hang(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
     let hung = |run: &Arc<Forced>| run.hung();
-    if !runs.iter().all(hung) || serial.iter().flatten().any(hung) {
+    if !runs.iter().all(hung) || controls.runs().any(hung) {
         return None;
     }
     let message = match runs[0].waiting() {
         Some(threads) => format!(
-            "{} wait, and nobody is left to wake them; every serial order ends",
-            words::threads(threads)
+            "{} wait, and nobody is left to wake them; {}",
+            words::threads(threads),
+            controls.words("ends", "end")
         ),
-        None => "the program did not end; every serial order does".to_string(),
+        None => format!("the program did not end; {}", controls.words("does", "do")),
     };
     Some(Harm {
         outcome: outcome("hang", message),
-        steady: alike(serial, |run| run.status.code()),
+        steady: alike(controls, |run| run.status.code()),
+        missing: controls.missing,
     })
 }
 
-fn exit_code(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
-    let code = runs[0].status.code()?;
+/// An exit code that tells of a failure.
+fn exit_code(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
+    let code = runs[0].status.code().filter(|code| *code != 0)?;
     let same = |run: &Arc<Forced>| run.status.code() == Some(code);
     let ended = |run: &Arc<Forced>| !run.hung() && run.deadlock().is_none();
-    let all = || runs.iter().chain(serial.iter().flatten());
-    if !all().all(ended) || !runs.iter().all(same) || serial.iter().flatten().any(same) {
+    let mut all = runs.iter().chain(controls.runs());
+    if !all.all(ended) || !runs.iter().all(same) || controls.runs().any(same) {
         return None;
     }
     Some(Harm {
         outcome: outcome("exit", format!("the program ended with exit code {code}")),
-        steady: alike(serial, |run| run.status.code()),
+        steady: alike(controls, |run| run.status.code()),
+        missing: controls.missing,
     })
 }
 
@@ -116,6 +222,16 @@ struct Seen {
 }
 
 impl Seen {
+    /// References are compared by whether there is one: an identity means nothing in another run.
+    fn comparable(mut self) -> Seen {
+        self.value = match (self.value, self.descriptor.as_bytes().first()) {
+            (Value::Digest(_), Some(b'L' | b'[')) => Value::Digest(1),
+            (Value::Digest(_), None) => Value::Unknown,
+            (value, _) => value,
+        };
+        self
+    }
+
     fn shown(&self) -> String {
         match (self.value, self.descriptor.as_bytes().first()) {
             (Value::Exact(0), Some(b'L' | b'[')) => "null".into(),
@@ -129,102 +245,133 @@ impl Seen {
     }
 }
 
-/// Final values and return values.
-fn results(marks: &Marks, candidate: &Candidate, runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
-    let forced: Vec<Vec<Seen>> = runs.iter().map(|run| seen(marks, candidate, run)).collect();
-    let orders: Vec<Vec<Vec<Seen>>> = serial
-        .iter()
-        .map(|order| order.iter().map(|run| seen(marks, candidate, run)).collect())
-        .collect();
-    // By label, because a run that took another path lacks some.
-    let steady: Vec<&Seen> = forced[0]
-        .iter()
-        .filter(|one| {
-            let value = |all: &Vec<Seen>| all.iter().find(|s| s.label == one.label).map(|s| s.value);
-            one.value != Value::Unknown
-                && forced.iter().all(|all| value(all) == Some(one.value))
-                && orders.iter().all(|order| {
-                    let first = value(&order[0]);
-                    first.is_some_and(|v| v != Value::Unknown) && order.iter().all(|run| value(run) == first)
-                })
+impl Judged<'_> {
+    /// Final values and return values.
+    fn results(&self, runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
+        let forced: Vec<Vec<Seen>> = runs.iter().map(|run| self.seen(run)).collect();
+        let orders: Vec<Vec<Vec<Seen>>> = controls
+            .orders
+            .iter()
+            .map(|order| order.iter().map(|run| self.seen(run)).collect())
+            .collect();
+        // By label, because a run that took another path lacks some.
+        let steady: Vec<&Seen> = forced[0]
+            .iter()
+            .filter(|one| {
+                let value = |all: &Vec<Seen>| all.iter().find(|s| s.label == one.label).map(|s| s.value);
+                one.value != Value::Unknown
+                    && forced.iter().all(|all| value(all) == Some(one.value))
+                    && orders.iter().all(|order| {
+                        let first = value(&order[0]);
+                        first.is_some_and(|v| v != Value::Unknown) && order.iter().all(|run| value(run) == first)
+                    })
+            })
+            .collect();
+        let in_order = |order: &[Vec<Seen>], label: &str| order[0].iter().find(|s| s.label == label).cloned();
+        for one in &steady {
+            let possible: Vec<Seen> = orders.iter().filter_map(|order| in_order(order, &one.label)).collect();
+            if possible.iter().all(|other| other.value != one.value) {
+                let words: BTreeSet<String> = possible.iter().map(Seen::shown).collect();
+                let words: Vec<String> = words.into_iter().collect();
+                let message = format!(
+                    "{} {}; {} {}",
+                    one.label,
+                    one.shown(),
+                    controls.words("gives", "give"),
+                    words.join(" or ")
+                );
+                return Some(Harm {
+                    outcome: outcome(one.kind, message),
+                    steady: possible.len() > 1 && possible.iter().all(|other| other.value == possible[0].value),
+                    missing: controls.missing,
+                });
+            }
+        }
+        let tuple = |values: &[Seen]| -> String {
+            let words: Vec<String> = values.iter().map(|s| format!("{} {}", s.label, s.shown())).collect();
+            words.join(" and ")
+        };
+        let together: Vec<Seen> = steady.iter().map(|s| (*s).clone()).collect();
+        let possible: Vec<Vec<Seen>> = orders
+            .iter()
+            .map(|order| together.iter().filter_map(|s| in_order(order, &s.label)).collect())
+            .collect();
+        if together.len() < 2 || possible.contains(&together) {
+            return None;
+        }
+        let words: BTreeSet<String> = possible.iter().map(|values| tuple(values)).collect();
+        let words: Vec<String> = words.into_iter().collect();
+        let message = format!(
+            "{}; {} {}",
+            tuple(&together),
+            controls.words("gives", "give"),
+            words.join(", or ")
+        );
+        Some(Harm {
+            outcome: outcome(together[0].kind, message),
+            steady: false,
+            missing: controls.missing,
         })
-        .collect();
-    let in_order = |order: &[Vec<Seen>], label: &str| order[0].iter().find(|s| s.label == label).cloned();
-    for one in &steady {
-        let possible: Vec<Seen> = orders.iter().filter_map(|order| in_order(order, &one.label)).collect();
-        if possible.iter().all(|other| other.value != one.value) {
-            let words: BTreeSet<String> = possible.iter().map(Seen::shown).collect();
-            let words: Vec<String> = words.into_iter().collect();
-            let message = format!(
-                "{} {}; every serial order gives {}",
-                one.label,
-                one.shown(),
-                words.join(" or ")
-            );
-            return Some(Harm {
-                outcome: outcome(one.kind, message),
-                steady: possible.len() > 1 && possible.iter().all(|other| other.value == possible[0].value),
+    }
+
+    /// What a run came to, as far as it can be compared.
+    fn seen(&self, run: &Forced) -> Vec<Seen> {
+        let Some((events, names)) = &run.trace else {
+            return Vec::new();
+        };
+        let mut all: Vec<Seen> = Vec::new();
+        let mut add = |one: Seen| {
+            if !all.iter().any(|other| other.label == one.label) {
+                all.push(one.comparable());
+            }
+        };
+        let cells = self.marks.cells(self.candidate, events, names);
+        let told = |event: usize| {
+            let mark = self.marks.get(self.candidate.events[event].index);
+            mark.is_some_and(|mark| self.variables.contains(&mark.variable))
+        };
+        // A finding may be merged of several variables' and be named by what holds a modelled object.
+        let some = (0..cells.len()).any(told);
+        for place in cells.iter().enumerate().filter(|(event, _)| !some || told(*event)) {
+            let Some(place) = *place.1 else { continue };
+            let is_known = run.whole && (!self.contended || self.apart);
+            add(Seen {
+                kind: "value",
+                label: format!("{} was", variable(&events[place], names)),
+                value: match is_known {
+                    true => last_value(events, names, place),
+                    false => Value::Unknown,
+                },
+                descriptor: descriptor(&events[place], names),
             });
         }
+        for unit in &self.candidate.units {
+            let Some(mark) = self.marks.get(unit.begin.index) else {
+                continue;
+            };
+            if let Some(method) = &mark.method
+                && let Some((event, name)) = returned(&run.returned, names, &mark.thread, method, mark.position)
+                && (unit.kind == UnitKind::Declared || !is_helper(event, names))
+            {
+                add(Seen {
+                    kind: "return",
+                    label: format!("{} in {name} returned", qualified_method(method)),
+                    value: value(event),
+                    descriptor: descriptor(event, names),
+                });
+            }
+        }
+        all
     }
-    let tuple = |values: &[Seen]| -> String {
-        let words: Vec<String> = values.iter().map(|s| format!("{} {}", s.label, s.shown())).collect();
-        words.join(" and ")
-    };
-    let together: Vec<Seen> = steady.iter().map(|s| (*s).clone()).collect();
-    let possible: Vec<Vec<Seen>> = orders
-        .iter()
-        .map(|order| together.iter().filter_map(|s| in_order(order, &s.label)).collect())
-        .collect();
-    if together.len() < 2 || possible.contains(&together) {
-        return None;
-    }
-    let words: BTreeSet<String> = possible.iter().map(|values| tuple(values)).collect();
-    let words: Vec<String> = words.into_iter().collect();
-    let message = format!("{}; a serial order gives {}", tuple(&together), words.join(", or "));
-    Some(Harm {
-        outcome: outcome(together[0].kind, message),
-        steady: false,
-    })
 }
 
-fn seen(marks: &Marks, candidate: &Candidate, run: &Forced) -> Vec<Seen> {
-    let Some((events, names)) = &run.trace else {
-        return Vec::new();
+/// Whether a method returns to code of its own class alone, which may well expect what no caller from outside does.
+fn is_helper(event: &Event, names: &Names) -> bool {
+    let Op::Returned { method, .. } = event.op else {
+        return false;
     };
-    let mut all: Vec<Seen> = Vec::new();
-    let mut add = |one: Seen| {
-        if !all.iter().any(|other| other.label == one.label) {
-            all.push(one);
-        }
-    };
-    for place in marks.cells(candidate, events, names).into_iter().flatten() {
-        add(Seen {
-            kind: "value",
-            label: format!("{} was", variable(&events[place], names)),
-            value: match run.whole {
-                true => last_value(events, names, place),
-                false => Value::Unknown,
-            },
-            descriptor: descriptor(&events[place], names),
-        });
-    }
-    for unit in &candidate.units {
-        let Some(mark) = marks.get(unit.begin.index) else {
-            continue;
-        };
-        if let Some(method) = &mark.method
-            && let Some((event, name)) = returned(&run.returned, names, &mark.thread, method, mark.position)
-        {
-            add(Seen {
-                kind: "return",
-                label: format!("{} in {name} returned", qualified_method(method)),
-                value: value(event),
-                descriptor: descriptor(event, names),
-            });
-        }
-    }
-    all
+    let flags = names.methods.get(method.index()).map_or(0, |method| method.flags);
+    flags & flags::PRIVATE != 0 && flags & flags::SYNTHETIC == 0
 }
 
 /// The return of a unit's method, and the name of the thread.
@@ -262,6 +409,9 @@ fn descriptor(event: &Event, names: &Names) -> String {
             .map_or("", |method| &method.descriptor);
         return whole.rsplit_once(')').map_or("", |(_, result)| result).to_string();
     }
+    if let SiteKind::Element(array) = &names.site(event.site).what {
+        return array.strip_prefix('[').unwrap_or_default().to_string();
+    }
     event
         .op
         .location()
@@ -270,7 +420,7 @@ fn descriptor(event: &Event, names: &Names) -> String {
         .unwrap_or_default()
 }
 
-/// What the location of an event holds at the end of the run. Of the state of a modelled object only reads tell it.
+/// What the location of an event holds at the end of the run. A call on a modelled object tells it only if that is what it returns.
 fn last_value(events: &[Event], names: &Names, index: usize) -> Value {
     let Some(location) = events[index].op.location() else {
         return Value::Unknown;
@@ -278,46 +428,96 @@ fn last_value(events: &[Event], names: &Names, index: usize) -> Value {
     if matches!(names.locations[location.index()], Location::Entry(..)) {
         return Value::Unknown;
     }
-    let modelled = names.is_synchronizing(location);
-    let last = events.iter().rev().find(|event| event.op.location() == Some(location));
-    match last {
-        Some(event) if !modelled || matches!(event.op, Op::Read { .. }) => value(event),
+    let Some(last) = events.iter().rev().find(|event| event.op.location() == Some(location)) else {
+        return Value::Unknown;
+    };
+    match &names.site(last.site).what {
+        SiteKind::Call(call) if !matches!(last.op, Op::Read { .. }) || !returns_value(call) => Value::Unknown,
+        SiteKind::Call(_) | SiteKind::Field(_) => value(last),
+        _ if !names.is_synchronizing(location) || matches!(last.op, Op::Read { .. }) => value(last),
         _ => Value::Unknown,
     }
 }
 
+/// Whether a method returns the value, or the size, of a modelled object.
+fn returns_value(call: &str) -> bool {
+    let name = call.rsplit('.').next().unwrap_or_default();
+    let name = name.split('(').next().unwrap_or_default();
+    let gets = name.starts_with("get") && !name.starts_with("getAnd");
+    gets || name.ends_with("Value") || matches!(name, "sum" | "size" | "length" | "mappingCount")
+}
+
 /// Output that no serial run writes, if output is the same whenever the same schedule is forced.
-fn outputs(runs: &[Arc<Forced>], serial: &[Serial]) -> Option<Harm> {
-    let steady = serial
+fn outputs(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
+    let ended = |run: &Arc<Forced>| !run.hung() && run.deadlock().is_none();
+    let steady = controls
+        .orders
         .iter()
         .all(|order| order.iter().all(|run| run.output == order[0].output))
         && runs.iter().all(|run| run.output == runs[0].output)
-        && !runs.iter().chain(serial.iter().flatten()).any(|run| run.hung());
-    let new = serial.iter().flatten().all(|run| run.output != runs[0].output);
+        && runs.iter().chain(controls.runs()).all(ended);
+    let new = controls.runs().all(|run| run.output != runs[0].output);
     if !steady || !new {
         return None;
     }
     let text = String::from_utf8_lossy(&runs[0].output).into_owned();
-    let usual: Vec<String> = serial
+    let usual: Vec<String> = controls
+        .orders
         .iter()
         .map(|order| String::from_utf8_lossy(&order[0].output).into_owned())
         .collect();
     let line = text
         .lines()
         .find(|line| !usual.iter().any(|usual| usual.lines().any(|other| other == *line)));
-    let message = match line {
-        Some(line) => format!("the program printed {line:?}, which no serial order prints"),
-        None => "the program printed less than, or in another order than, any serial order".to_string(),
+    let message = match (line, controls.missing) {
+        (Some(line), 0) => format!("the program printed {line:?}, which no serial order prints"),
+        (None, 0) => "the program printed less than, or in another order than, any serial order".to_string(),
+        (Some(line), _) => format!("the program printed {line:?}; {} not", controls.words("does", "do")),
+        (None, _) => format!(
+            "the program printed less, or in another order; {} not",
+            controls.words("does", "do")
+        ),
     };
     Some(Harm {
         outcome: outcome("output", message),
-        steady: alike(serial, |run| run.output.clone()),
+        steady: alike(controls, |run| run.output.clone()),
+        missing: controls.missing,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn references_are_compared_by_whether_there_is_one() {
+        let one = |value, descriptor: &str| {
+            let seen = Seen {
+                kind: "return",
+                label: String::new(),
+                value,
+                descriptor: descriptor.into(),
+            };
+            seen.comparable().value
+        };
+        assert_eq!(one(Value::Digest(7), "LNode;"), one(Value::Digest(8), "LNode;"));
+        assert_ne!(one(Value::Digest(7), "LNode;"), one(Value::Exact(0), "LNode;"));
+        assert_ne!(one(Value::Digest(7), "D"), one(Value::Digest(8), "D"));
+        // Of what type it is nobody knows: it may be a reference.
+        assert_eq!(one(Value::Digest(7), ""), Value::Unknown);
+    }
+
+    #[test]
+    fn a_modelled_object_tells_its_value_by_methods_that_return_it() {
+        assert!(returns_value("java.util.concurrent.atomic.AtomicInteger.get"));
+        assert!(returns_value("java.lang.invoke.VarHandle.getVolatile"));
+        assert!(!returns_value(
+            "java.util.concurrent.atomic.AtomicInteger.compareAndSet"
+        ));
+        assert!(!returns_value(
+            "java.util.concurrent.atomic.AtomicInteger.getAndIncrement"
+        ));
+    }
 
     #[test]
     fn values_are_told_as_people_know_them() {

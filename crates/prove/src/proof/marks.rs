@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use ravel_analysis::finding::{Candidate, EventRef, Finding, UnitKind, UnitSpan};
+use ravel_analysis::units::splits;
 use ravel_schedule::{Goal, Leave, naming};
 use ravel_trace::names::{Field, Names, SiteKind};
 use ravel_trace::origin::is_platform;
@@ -37,6 +38,10 @@ pub struct Mark {
     entered: u32,
     /// Where that method was left; none if it was not.
     left: Option<u32>,
+    /// The stretch of the method around it in which its thread neither waits for another one nor starts one: its first position,
+    /// and the position of what ends it, if that is not the end of the method.
+    since: u32,
+    split: Option<u32>,
     /// How many locks its thread holds then.
     locks: u32,
     /// The method entered, if it is the entry of one.
@@ -91,6 +96,9 @@ struct AtEvent {
     held: Vec<(LockId, Event, SiteId)>,
     /// The program's call inside which it runs code of the JDK, if it does.
     call: SiteId,
+    /// The first position since it last waited for another thread or started one, and the marks since then.
+    since: u32,
+    unsplit: Vec<u64>,
 }
 
 impl MarksBuilder {
@@ -115,7 +123,21 @@ impl MarksBuilder {
         if self.threads.len() <= event.thread.index() {
             self.threads.resize(event.thread.index() + 1, AtEvent::default());
         }
-        let AtEvent { stack, held, call } = &mut self.threads[event.thread.index()];
+        let AtEvent {
+            stack,
+            held,
+            call,
+            since,
+            unsplit,
+        } = &mut self.threads[event.thread.index()];
+        if splits(names, event) {
+            *since = event.position.saturating_add(1);
+            for inside in unsplit.drain(..) {
+                if let Some((_, mark)) = self.all.get_mut(&inside) {
+                    mark.split = Some(event.position).filter(|_| mark.left.is_none());
+                }
+            }
+        }
         match event.op {
             Op::Enter { .. } => stack.push((event.position, Vec::new())),
             Op::Exit { .. } => {
@@ -149,6 +171,8 @@ impl MarksBuilder {
             depth: stack.len() as u32,
             entered: stack.last().map_or(0, |(position, _)| *position),
             left: None,
+            since: *since,
+            split: None,
             locks: held.len() as u32,
             method: match event.op {
                 Op::Enter { method } => Some(names.method_text(method)),
@@ -156,6 +180,7 @@ impl MarksBuilder {
             },
         };
         self.all.insert(index, (event.thread, mark));
+        unsplit.push(index);
         if let Some((_, inside)) = stack.last_mut() {
             inside.push(index);
         }
@@ -208,10 +233,11 @@ impl Marks {
         self.all.get(&index)
     }
 
-    /// Takes the method that makes an access for its unit, where no analysis has said what it belongs to.
+    /// Gives each access that no analysis has said to be part of a unit one of its own: the method that makes it, as far as its
+    /// thread neither waits for another one there nor starts one; outside any method, the access alone.
     pub fn add_units(&self, candidate: &mut Candidate) {
         for (place, event) in candidate.events.iter().enumerate() {
-            let Some(mark) = self.get(event.index).filter(|mark| mark.depth > 0) else {
+            let Some(mark) = self.get(event.index) else {
                 continue;
             };
             if candidate.owners.get(place).is_none_or(|owner| owner.is_some()) {
@@ -223,14 +249,24 @@ impl Marks {
                 lock: None,
                 ..*event
             };
-            let unit = UnitSpan {
-                thread: event.thread,
-                begin: at(mark.entered),
-                end: mark.left.map(at),
-                kind: UnitKind::Method,
+            let (begin, end) = match mark.depth {
+                0 => (mark.position, Some(mark.position)),
+                _ => (
+                    mark.entered.max(mark.since),
+                    mark.split.map_or(mark.left, |split| split.checked_sub(1)),
+                ),
             };
-            candidate.owners[place] = Some(candidate.units.len());
-            candidate.units.push(unit);
+            let same = |unit: &UnitSpan| unit.thread == event.thread && unit.begin.position == begin;
+            let known = candidate.units.iter().position(same);
+            candidate.owners[place] = Some(known.unwrap_or(candidate.units.len()));
+            if known.is_none() {
+                candidate.units.push(UnitSpan {
+                    thread: event.thread,
+                    begin: at(begin),
+                    end: end.map(at),
+                    kind: UnitKind::Method,
+                });
+            }
         }
     }
 
@@ -243,7 +279,8 @@ impl Marks {
             span.leave = match unit.kind {
                 UnitKind::Section if mark.op == "acquire" => Some(Leave::Lock(mark.locks)),
                 UnitKind::Section => None,
-                // A unit that was split by a wait begins in the middle of its method.
+                // A unit that was split by a wait begins or ends in the middle of its method.
+                _ if mark.depth == 0 || mark.method.is_none() && mark.split.is_some() => None,
                 _ if mark.entered == unit.begin.position => Some(mark.frame()),
                 _ => None,
             };

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome};
-use ravel_schedule::{Effort, Goal, Image, Schedule, Shape, Verdict, generate, serial_schedules};
+use ravel_schedule::{Contenders, Effort, Goal, Image, Schedule, Shape, Verdict, generate};
 use rustc_hash::FxHashSet;
 
 use super::clock::Clock;
 use super::divergence::{RecordedPath, Shifts};
 use super::endings::{self, Ending};
-use super::harm::{self, Serial};
+use super::harm::Judged;
 use super::marks::Marks;
 use super::ordered;
 use super::runs::Runs;
@@ -30,12 +30,10 @@ const MOST_RUNS: usize = 48;
 const FIRST_TRY: usize = 9;
 /// Events before an occurrence that make no difference.
 const FEW: u64 = 10_000;
-/// Orders of the units that are forced for comparison.
-const MOST_ORDERS: usize = 4;
 
 /// What it takes to prove one finding; several work side by side on the same trace.
 pub struct Prover<'a> {
-    image: &'a Image,
+    pub(super) image: &'a Image,
     runs: &'a Runs<'a>,
     marks: &'a Marks,
     path: &'a RecordedPath<'a>,
@@ -123,7 +121,7 @@ impl<'a> Prover<'a> {
         self.finding(finding)
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         let had_first_try = self.time.first_try && self.needed.len() >= FIRST_TRY;
         had_first_try || self.time.is_over() || self.time.clock.is_interrupted()
     }
@@ -230,6 +228,7 @@ impl<'a> Prover<'a> {
             return Ok(Err("the trace has no occurrence of it that could be forced".into()));
         };
         self.marks.add_ends(&candidate, &mut goal);
+        let contended = Contenders::of(self.image, &goal).is_contended();
         let mut result = Err(String::new());
         let mut ways = Vec::new();
         for (candidate, goal) in ways_round(&candidate, &goal) {
@@ -242,7 +241,8 @@ impl<'a> Prover<'a> {
                     if made.verdict == Verdict::Witnessed {
                         finding.evidence = finding.evidence.max(Evidence::Witnessed);
                     }
-                    let endings = endings::endings(self.image, self.marks, &candidate, &goal, &made.schedule);
+                    let endings =
+                        endings::endings(self.image, self.marks, &candidate, &goal, contended, &made.schedule);
                     ways.push((candidate, goal, endings));
                 }
                 Err(error) => result = Err(error.to_string()),
@@ -270,7 +270,7 @@ impl<'a> Prover<'a> {
                             finding.schedule = schedule.to_pairs();
                             self.retell(finding, &candidate, &values);
                         }
-                        let limit = self.judge(finding, &candidate, &goal, happened, *apart)?;
+                        let limit = self.judge(finding, &candidate, &goal, happened, (contended, *apart))?;
                         if result.is_err() || !*apart || limit.is_empty() {
                             result = Ok(limit);
                         }
@@ -347,7 +347,7 @@ impl<'a> Prover<'a> {
     }
 
     /// A schedule's run of this number, from 0.
-    fn run(&mut self, schedule: &Schedule, number: usize) -> Result<Arc<Forced>> {
+    pub(super) fn run(&mut self, schedule: &Schedule, number: usize) -> Result<Arc<Forced>> {
         let start = Instant::now();
         let (run, new) = self.runs.get(schedule, number)?;
         self.tally.replaying += start.elapsed();
@@ -409,7 +409,8 @@ impl<'a> Prover<'a> {
     fn happened(&self, candidate: &Candidate, goal: &Goal, shifts: &Shifts, run: &Forced) -> Result<(), String> {
         if goal.shape == Shape::Blocked {
             return match run.deadlock() {
-                Some(_) => Ok(()),
+                Some(threads) if self.threads_of(candidate).iter().all(|name| threads.contains(name)) => Ok(()),
+                Some(_) => Err("other threads blocked each other".into()),
                 None if run.complete() => Err("the threads did not block each other".into()),
                 None => Err(format!("the run left the schedule: {}", words::failure(run))),
             };
@@ -435,6 +436,10 @@ impl<'a> Prover<'a> {
             return Err("the accesses were of different objects".into());
         }
         let last = found[found.len() - 1];
+        // What was left out may have ordered them.
+        if goal.shape == Shape::Adjacent && run.partial {
+            return Err("the run was too long to record all that may have ordered the accesses".into());
+        }
         if goal.shape == Shape::Adjacent && ordered::is_ordered(&events[found[0]..=last], names) {
             return Err(slipped("the accesses were ordered by synchronisation".into()));
         }
@@ -442,16 +447,16 @@ impl<'a> Prover<'a> {
     }
 
     /// Compares what happened with what serial orders of the units give, after which the threads go on one by one if they did
-    /// so when it happened. Why it is not harmful, empty if it is.
+    /// so when it happened (`apart`). With `contended`, other code writes to the same locations as well. Why it is not harmful,
+    /// empty if it is.
     fn judge(
         &mut self,
         finding: &mut Finding,
         candidate: &Candidate,
         goal: &Goal,
         happened: Happened,
-        apart: bool,
+        (contended, apart): (bool, bool),
     ) -> Result<String> {
-        let then = apart.then_some(candidate);
         let Happened {
             mut runs,
             schedule,
@@ -466,45 +471,50 @@ impl<'a> Prover<'a> {
                 message: "the forced run ended as any other".into(),
             });
         }
-        let mut steady = true;
-        let outcome = if let Some(threads) = runs[0].deadlock() {
-            Some(Outcome {
-                kind: "deadlock".into(),
-                thread: None,
-                message: format!("{} wait for each other for ever", words::threads(threads)),
-            })
-        } else {
-            // One run of each order tells most of what does no harm.
-            let orders = self.serial(goal, 1, then)?;
-            if orders.is_empty() {
-                self.disturbed = true;
-                return Ok("no serial order of the units could be forced, so nothing is known of harm".into());
-            }
-            let harm = harm::harm(self.marks, candidate, &runs, &orders);
-            steady = harm.as_ref().is_some_and(|harm| harm.steady);
-            harm.map(|harm| harm.outcome)
-        };
-        if outcome.is_none() {
-            return Ok("its forced runs ended as a serial order of the units ends".into());
+        if goal.shape == Shape::Blocked {
+            return self.judge_deadlock(finding, candidate, goal, (&schedule, &shifts), runs);
         }
+        let variables = finding.variables.clone();
+        let judged = Judged {
+            marks: self.marks,
+            candidate,
+            variables: &variables,
+            threads: self.threads_of(candidate),
+            contended,
+            apart,
+        };
+        // One run of each order tells most of what does no harm.
+        let controls = self.controls(goal, candidate, 1, apart)?;
+        if controls.orders.is_empty() {
+            self.disturbed = true;
+            return Ok("no serial order of the units could be forced, so nothing is known of harm".into());
+        }
+        let Some(harm) = judged.harm(&runs, &controls) else {
+            return Ok("its forced runs ended as a serial order of the units ends".into());
+        };
         if runs.len() < 2 {
             runs.push(self.run(&schedule, 1)?);
         }
-        let outcome = if self.happened(candidate, goal, &shifts, &runs[1]).is_err() {
-            None
-        } else if runs[0].deadlock().is_some() {
-            outcome.filter(|_| runs.iter().all(|run| run.deadlock().is_some()))
-        } else {
-            // Orders that end alike show that nothing else differs between runs; of others, each is run again.
-            let orders = self.serial(goal, if steady { 1 } else { 2 }, then)?;
-            let harm = harm::harm(self.marks, candidate, &runs, &orders).filter(|_| !orders.is_empty());
-            harm.map(|harm| harm.outcome)
+        let again = self.happened(candidate, goal, &shifts, &runs[1]);
+        // Orders that end alike show that nothing else differs between runs; of others, each is run again.
+        let controls = self.controls(goal, candidate, if harm.steady { 1 } else { 2 }, apart)?;
+        let harm = match again.is_ok() && !controls.orders.is_empty() {
+            true => judged.harm(&runs, &controls),
+            false => None,
         };
-        match outcome {
-            Some(outcome) => {
+        match harm {
+            Some(harm) if harm.missing == 0 => {
                 finding.evidence = Evidence::Harmful;
-                finding.outcome = Some(outcome);
+                finding.outcome = Some(harm.outcome);
                 Ok(String::new())
+            }
+            Some(harm) => {
+                finding.outcome = Some(harm.outcome);
+                self.disturbed = true;
+                Ok(format!(
+                    "{} of the serial orders of the units could not be run, so it is not certain that this is harm",
+                    harm.missing
+                ))
             }
             None => {
                 self.disturbed = true;
@@ -513,68 +523,43 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// Forced runs of the units one after the other, in each order that can be had so many times; if a candidate is given, the
-    /// threads that are there by then go on one by one.
-    fn serial(&mut self, goal: &Goal, count: usize, then: Option<&Candidate>) -> Result<Vec<Serial>> {
-        let start = Instant::now();
-        let mut schedules: Vec<Schedule> = serial_schedules(self.image, goal, &Effort::default())
-            .into_iter()
-            .map(|serial| serial.schedule)
-            .take(MOST_ORDERS)
-            .collect();
-        self.tally.scheduling += start.elapsed();
-        if schedules.is_empty() {
-            // No units to put in order: the program as it runs by itself.
-            schedules.push(Schedule::default());
+    /// Threads that block each other are harm by themselves, if they do so twice.
+    fn judge_deadlock(
+        &mut self,
+        finding: &mut Finding,
+        candidate: &Candidate,
+        goal: &Goal,
+        (schedule, shifts): (&Schedule, &Shifts),
+        mut runs: Vec<Arc<Forced>>,
+    ) -> Result<String> {
+        if runs.len() < 2 {
+            runs.push(self.run(schedule, 1)?);
         }
-        if let Some(candidate) = then {
-            return self.serial_apart(&schedules, count, candidate);
+        if runs
+            .iter()
+            .any(|run| self.happened(candidate, goal, shifts, run).is_err())
+        {
+            self.disturbed = true;
+            return Ok("a run that did harm could not be had twice".into());
         }
-        let (mut orders, mut impossible) = (Vec::new(), Vec::new());
-        for schedule in &schedules {
-            let (mut runs, mut slipped) = (Vec::new(), Vec::new());
-            // One more try than runs are wanted: a busy machine may have spoilt one.
-            for number in 0..=count {
-                if self.is_over() || runs.len() == count {
-                    break;
-                }
-                let run = self.run(schedule, number)?;
-                match (run.complete(), run.slip()) {
-                    (true, None) => runs.push(run),
-                    (true, Some(_)) => slipped.push(run),
-                    (false, _) => {}
-                }
-            }
-            let possible = !runs.is_empty() || slipped.iter().any(|run| !run.is_impossible());
-            runs.extend(slipped);
-            runs.truncate(count);
-            match (runs.len() == count, possible) {
-                (true, true) => orders.push(runs),
-                (true, false) => impossible.push(runs),
-                (false, _) => {}
-            }
-        }
-        // A unit that waits for the other one in its middle cannot come first; its run is none of a serial order.
-        Ok(if orders.is_empty() { impossible } else { orders })
+        let threads = runs[0].deadlock().unwrap_or_default();
+        finding.evidence = Evidence::Harmful;
+        finding.outcome = Some(Outcome {
+            kind: "deadlock".into(),
+            thread: None,
+            message: format!("{} wait for each other for ever", words::threads(threads)),
+        });
+        Ok(String::new())
     }
 
-    /// The same of orders that are known to be possible. A turn that is lost once the units are over says nothing: whoever goes on
-    /// alone may have to wait for another one.
-    fn serial_apart(&mut self, schedules: &[Schedule], count: usize, candidate: &Candidate) -> Result<Vec<Serial>> {
-        let mut orders = Vec::new();
-        for schedule in schedules {
-            let alone = endings::apart(self.image, candidate, schedule.clone());
-            let mut runs = Vec::new();
-            if !self.is_over() && self.run(schedule, 0)?.slip().is_none() {
-                for number in 0..count {
-                    runs.push(self.run(&alone, number)?);
-                }
-            }
-            if runs.len() == count && runs.iter().all(|run| run.complete()) {
-                orders.push(runs);
-            }
-        }
-        Ok(orders)
+    /// The names of the threads of a candidate's events.
+    fn threads_of(&self, candidate: &Candidate) -> BTreeSet<String> {
+        let names = self.image.thread_names();
+        let threads = candidate.events.iter().map(|event| event.thread.index());
+        threads
+            .filter_map(|thread| names.get(thread))
+            .map(|name| name.name.clone())
+            .collect()
     }
 }
 

@@ -1,0 +1,152 @@
+//! The runs that a forced run is compared with: the units of its pattern one after the other, in every order.
+//!
+//! An order counts as run if the program took it. It is no serial order if a unit had to wait for another one in its middle. Any
+//! other order that could not be had is missing, and what is said of serial orders is then said of those that were tried.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use ravel_analysis::finding::Candidate;
+use ravel_schedule::{Effort, Goal, Schedule, SerialOrders, serial_schedules};
+
+use super::endings;
+use super::prover::Prover;
+use crate::runner::Forced;
+
+/// Runs of the units one after the other, in one order.
+pub type Serial = Vec<Arc<Forced>>;
+
+/// Runs of the units one after the other.
+#[derive(Clone, Default)]
+pub struct Controls {
+    /// Each order that was run.
+    pub orders: Vec<Serial>,
+    /// How many other orders there may be.
+    pub missing: usize,
+}
+
+impl Controls {
+    /// All runs.
+    pub fn runs(&self) -> impl Iterator<Item = &Arc<Forced>> {
+        self.orders.iter().flatten()
+    }
+
+    /// `every serial order gives`, if all were run.
+    pub fn words(&self, one: &str, several: &str) -> String {
+        match (self.missing, self.orders.len()) {
+            (0, _) => format!("every serial order {one}"),
+            (_, 1) => format!("the one serial order tried {one}"),
+            (_, count) => format!("the {count} serial orders tried {several}"),
+        }
+    }
+}
+
+impl Prover<'_> {
+    /// Forced runs of the units one after the other, so many of each order; with `apart`, the threads that are there by then go on
+    /// one by one.
+    pub(super) fn controls(
+        &mut self,
+        goal: &Goal,
+        candidate: &Candidate,
+        count: usize,
+        apart: bool,
+    ) -> Result<Controls> {
+        let start = Instant::now();
+        let orders = self.serial_orders(goal, candidate);
+        self.tally.scheduling += start.elapsed();
+        let mut controls = Controls {
+            orders: Vec::new(),
+            missing: orders.missing,
+        };
+        for serial in &orders.found {
+            let made = match apart {
+                true => self.order_apart(&serial.schedule, count, candidate)?,
+                false => self.order(&serial.schedule, count)?,
+            };
+            match made {
+                Order::Run(runs) => controls.orders.push(runs),
+                Order::Impossible => {}
+                Order::Missing => controls.missing = controls.missing.saturating_add(1),
+            }
+        }
+        Ok(controls)
+    }
+
+    /// The orders of a goal's units. If there is none, units that no analysis has given are taken for the accesses alone.
+    fn serial_orders(&self, goal: &Goal, candidate: &Candidate) -> SerialOrders {
+        let effort = Effort::default();
+        let orders = serial_schedules(self.image, goal, &effort);
+        if !orders.found.is_empty() {
+            return orders;
+        }
+        let mut narrow = goal.clone();
+        for (span, unit) in narrow.units.iter_mut().zip(&candidate.units) {
+            let mut accesses = candidate.events.iter().filter(|event| event.index == unit.begin.index);
+            if let Some(access) = accesses.next() {
+                (span.begin, span.end, span.leave) = (access.position, Some(access.position), None);
+            }
+        }
+        match narrow == *goal {
+            true => orders,
+            false => serial_schedules(self.image, &narrow, &effort),
+        }
+    }
+
+    fn order(&mut self, schedule: &Schedule, count: usize) -> Result<Order> {
+        let (mut runs, mut slipped) = (Vec::new(), Vec::new());
+        // One more try than runs are wanted: a busy machine may have spoilt one.
+        for number in 0..=count {
+            if self.is_over() || runs.len() == count {
+                break;
+            }
+            let run = self.run(schedule, number)?;
+            match (run.complete(), run.slip()) {
+                (true, None) => runs.push(run),
+                (true, Some(_)) => slipped.push(run),
+                (false, _) => {}
+            }
+        }
+        let possible = !runs.is_empty() || slipped.iter().any(|run| !run.is_impossible());
+        runs.extend(slipped);
+        runs.truncate(count);
+        Ok(match (runs.len() == count, possible) {
+            (true, true) => Order::Run(runs),
+            // A unit that waits for another one in its middle cannot come before it.
+            (true, false) => Order::Impossible,
+            (false, _) => Order::Missing,
+        })
+    }
+
+    /// The same of an order that is known to be possible. A turn that is lost once the units are over says nothing: a thread that
+    /// goes on alone may have to wait for another one.
+    fn order_apart(&mut self, schedule: &Schedule, count: usize, candidate: &Candidate) -> Result<Order> {
+        if self.is_over() {
+            return Ok(Order::Missing);
+        }
+        let together = self.run(schedule, 0)?;
+        if together.slip().is_some() {
+            return Ok(match together.is_impossible() {
+                true => Order::Impossible,
+                false => Order::Missing,
+            });
+        }
+        let alone = endings::apart(self.image, candidate, schedule.clone());
+        let mut runs = Vec::new();
+        for number in 0..count {
+            runs.push(self.run(&alone, number)?);
+        }
+        Ok(match runs.iter().all(|run| run.complete()) {
+            true => Order::Run(runs),
+            false => Order::Missing,
+        })
+    }
+}
+
+/// What came of one order.
+enum Order {
+    Run(Serial),
+    /// A unit had to wait for a later one.
+    Impossible,
+    Missing,
+}

@@ -1,0 +1,55 @@
+/* fixed: HandlePlainBeside */
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+public class HandlePlainBesideFixed {
+    static class Gauge {
+        private static final VarHandle LEVEL;
+        private int level;
+
+        static {
+            try {
+                LEVEL = MethodHandles.lookup().findVarHandle(Gauge.class, "level", int.class);
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        void raise() {
+            LEVEL.getAndAdd(this, 1);
+        }
+
+        void raiseByTen() {
+            LEVEL.getAndAdd(this, 10);
+        }
+
+        int level() {
+            return (int) LEVEL.getVolatile(this);
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Gauge gauge = new Gauge();
+        Thread t1 = new Thread(gauge::raise, "t1");
+        Thread t2 = new Thread(() -> {
+            nap(100);
+            gauge.raiseByTen();
+        }, "t2");
+        t1.start();
+        t2.start();
+        t1.join();
+        t2.join();
+        System.out.println("level " + gauge.level());
+        if (gauge.level() != 11) {
+            System.exit(1);
+        }
+    }
+
+    static void nap(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
