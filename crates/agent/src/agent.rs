@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_uchar};
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +20,7 @@ use ravel_trace::run_info::{EndReason, Footer, Header};
 
 use crate::baton::Baton;
 use crate::chance::Chance;
+use crate::failures::Failures;
 use crate::filter::Filter;
 use crate::focus::Focus;
 use crate::guard::{guard, guarded, say};
@@ -31,6 +32,7 @@ use crate::options::Options;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
 use crate::roll;
+use crate::standstill::{self, Watcher};
 use crate::thread_block::ThreadBlock;
 
 /// The fields of `java.lang.Thread` that hold the address of a thread's block, and its number and one.
@@ -53,6 +55,9 @@ pub struct Agent {
     pub(crate) block_field: OnceLock<BlockField>,
     pub(crate) baton: Option<Baton>,
     pub(crate) chance: Option<Chance>,
+    pub(crate) failures: Failures,
+    /// Virtual threads that have begun and not ended.
+    pub(crate) virtual_threads: AtomicUsize,
     finished: AtomicBool,
 }
 
@@ -145,6 +150,8 @@ impl Agent {
             block_field: OnceLock::new(),
             baton,
             chance,
+            failures: Failures::default(),
+            virtual_threads: AtomicUsize::new(0),
             finished: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;
@@ -215,8 +222,8 @@ impl Agent {
         self.recorder.end_thread(block);
     }
 
-    /// Nobody caught a thread's exception.
-    pub(crate) fn thread_died(&self, env: *mut JNIEnv, thread: jobject, exception: jobject) {
+    /// No code caught a thread's exception. The stack is null if a handler of the program deals with it.
+    pub(crate) fn thread_died(&self, env: *mut JNIEnv, thread: jobject, exception: jobject, stack: jobject) {
         let address = jvm::block_of(env, self, thread);
         if address == 0 || exception.is_null() {
             return;
@@ -225,6 +232,10 @@ impl Agent {
         let block = unsafe { &*(address as *const ThreadBlock) };
         block.begun.set(2);
         let words = jvm::describe(self.jvmti, env, exception);
+        if let Some(stack) = jvm::text(env, stack) {
+            let name = jvm::thread_info(self.jvmti, env, thread).map_or_else(String::new, |(name, _)| name);
+            self.failures.died(name, words.clone(), &stack);
+        }
         self.recorder
             .describe_thread(ThreadId(block.thread), |thread| thread.exception = words);
     }
@@ -239,6 +250,9 @@ impl Agent {
         // A program that does much would write for minutes what nobody asks for.
         if self.recorder.options.watch.is_some() && baton.has_been_over(AFTERMATH) {
             self.recorder.stop(EndReason::Other("the schedule is over".into()));
+        }
+        if hung {
+            standstill::note_hang(self);
         }
         if hung
             || self
@@ -281,6 +295,7 @@ impl Agent {
                     .map(|name| (format!("{UNFOCUSED}{name}"), 1)),
             )
             .collect(),
+            failures: self.failures.all(),
             ..Footer::default()
         };
         let outcome = self.recorder.finish(footer);
@@ -377,6 +392,9 @@ fn listen(jvmti: Jvmti) -> Result<(), String> {
     wanted.set_can_generate_all_class_hook_events(true);
     wanted.set_can_generate_early_class_hook_events(true);
     wanted.set_can_generate_early_vmstart(true);
+    // For programs that stand still; neither changes how code runs.
+    wanted.set_can_get_current_contended_monitor(true);
+    wanted.set_can_get_monitor_info(true);
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.VMStart = Some(on_vm_start);
     callbacks.VMInit = Some(on_vm_init);
@@ -479,20 +497,33 @@ fn begin(env: *mut JNIEnv, thread: jthread) {
     agent.in_schedule(new);
     jvm::set_block(env, agent, thread, new);
     agent.thread_began(env, thread, false);
+    let mut watcher = Watcher::new(env);
     let _ = std::thread::Builder::new().name("ravel-ticker".into()).spawn(move || {
         while !agent.finished.load(Ordering::Relaxed) {
             std::thread::sleep(TICK);
             guard(|| {
                 agent.recorder.tick();
                 agent.check_time();
+                // A thread that waits for its turn in a forced run does so in native code, so it counts as one that runs.
+                if let Some(found) = watcher.look(agent) {
+                    agent.failures.add(found.failure().clone());
+                    agent.end_process(match agent.baton {
+                        None => found.ended_by(),
+                        // The verdict on a schedule tells a deadlock by the cycle of its own locks.
+                        Some(_) => EndedBy::Hang,
+                    });
+                }
             });
         }
     });
 }
 
-unsafe extern "system" fn on_vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
+unsafe extern "system" fn on_vm_death(_: *mut jvmtiEnv, env: *mut JNIEnv) {
     guard(|| {
         if let Some(agent) = agent() {
+            if agent.baton.is_none() {
+                standstill::at_end(agent, env);
+            }
             agent.finish(None);
         }
     });

@@ -35,6 +35,7 @@ classes! {
     "RavelForced"
     "RavelChance"
     "RavelReflection"
+    "RavelFailures"
 }
 
 /// The class that inserted code calls in directed runs, which need none of the others.

@@ -140,7 +140,7 @@ pub extern "system" fn Java_java_lang_Ravel_name(env: *mut JNIEnv, _: jclass, ob
 }
 
 /// A lock is known by the class that people use, not by the synchroniser inside it.
-fn shown_name(name: String) -> String {
+pub(crate) fn shown_name(name: String) -> String {
     match name.split_once('$') {
         Some((outer, inner)) if outer.starts_with("java.util.concurrent.") && inner.ends_with("Sync") => {
             outer.to_string()
@@ -312,6 +312,7 @@ pub extern "system" fn Java_java_lang_Ravel_timed(
 pub extern "system" fn Java_java_lang_Ravel_began(env: *mut JNIEnv, _: jclass, thread: jobject) {
     guard(|| {
         if let Some(agent) = agent() {
+            agent.virtual_threads.fetch_add(1, Ordering::Relaxed);
             agent.thread_began(env, thread, true);
         }
     });
@@ -322,6 +323,7 @@ pub extern "system" fn Java_java_lang_Ravel_began(env: *mut JNIEnv, _: jclass, t
 pub extern "system" fn Java_java_lang_Ravel_ended(env: *mut JNIEnv, _: jclass, thread: jobject) {
     guard(|| {
         if let Some(agent) = agent() {
+            agent.virtual_threads.fetch_sub(1, Ordering::Relaxed);
             agent.thread_ended(env, thread);
         }
     });
@@ -329,10 +331,16 @@ pub extern "system" fn Java_java_lang_Ravel_ended(env: *mut JNIEnv, _: jclass, t
 
 /// `Ravel.died`
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_Ravel_died(env: *mut JNIEnv, _: jclass, thread: jobject, exception: jobject) {
+pub extern "system" fn Java_java_lang_Ravel_died(
+    env: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+    exception: jobject,
+    stack: jobject,
+) {
     guard(|| {
         if let Some(agent) = agent() {
-            agent.thread_died(env, thread, exception);
+            agent.thread_died(env, thread, exception, stack);
         }
     });
 }

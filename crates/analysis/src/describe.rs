@@ -289,8 +289,8 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
         RuleFamily::LockOrder => {
             format!("Threads take {what} in different orders and can block each other for ever.")
         }
-        // The scan writes its own sentences.
-        RuleFamily::Code => unruled(),
+        // The scan and the prover write their own sentences.
+        RuleFamily::Failure | RuleFamily::Code => unruled(),
     }
 }
 

@@ -31,6 +31,7 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Findin
             format!("If {unit} must be one step, hold one lock over all of it; if not, mark it @NotAtomic.")
         }
         RuleFamily::LockOrder => "Take the locks in the same order everywhere.".to_owned(),
+        RuleFamily::Failure => "Order the threads so that it cannot happen.".to_owned(),
         RuleFamily::Code => "Hold the lock over both calls.".to_owned(),
     }
 }

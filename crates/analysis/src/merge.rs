@@ -164,7 +164,7 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
             subject: String::new(),
             code: codes(),
         },
-        RuleFamily::LockOrder | RuleFamily::Code => {
+        RuleFamily::LockOrder | RuleFamily::Failure | RuleFamily::Code => {
             let mut locks: Vec<String> = report.steps.iter().map(|s| describer.target(s)).collect();
             locks.sort_unstable();
             locks.dedup();

@@ -22,6 +22,8 @@ pub enum RuleFamily {
     Serializability,
     /// Threads that wait for each other's locks.
     LockOrder,
+    /// A run that failed: what went wrong is the bug.
+    Failure,
     /// A defect of the code that no order of events shows by itself.
     Code,
 }
@@ -31,7 +33,11 @@ impl RuleFamily {
     pub fn is_interruption(self) -> bool {
         match self {
             RuleFamily::Atomicity | RuleFamily::AtomicSet | RuleFamily::Serializability => true,
-            RuleFamily::Race | RuleFamily::Discipline | RuleFamily::LockOrder | RuleFamily::Code => false,
+            RuleFamily::Race
+            | RuleFamily::Discipline
+            | RuleFamily::LockOrder
+            | RuleFamily::Failure
+            | RuleFamily::Code => false,
         }
     }
 
@@ -43,6 +49,7 @@ impl RuleFamily {
             | RuleFamily::AtomicSet
             | RuleFamily::Serializability
             | RuleFamily::LockOrder
+            | RuleFamily::Failure
             | RuleFamily::Code => false,
         }
     }
@@ -66,6 +73,8 @@ macro_rules! for_each_rule {
             LockDiscipline, "lock-discipline", Discipline;
             /// Locks taken in a circle.
             LockOrder, "lock-order", LockOrder;
+            /// A run that an uncaught exception or a standstill ended.
+            Failure, "failure", Failure;
             /// The static lock pattern.
             LockPattern, "lock-pattern", Code;
             /// A field used without the lock that its annotation names.

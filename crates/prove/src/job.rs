@@ -2,6 +2,7 @@
 //! recorded, and the report of it all. Each command asks for a part of it.
 
 mod explore;
+mod failed;
 pub mod record;
 
 use std::collections::BTreeMap;
@@ -19,11 +20,12 @@ use ravel_analysis::registry;
 use ravel_analysis::units::UnitSettings;
 use ravel_scan::confirm;
 use ravel_schedule::orders;
-use ravel_trace::{Header, KEPT_RECORDS, ReadOptions, Reader, Source as _, Trace};
+use ravel_trace::{Failure, Header, KEPT_RECORDS, ReadOptions, Reader, Source as _, Trace};
 use rustc_hash::FxHashSet;
 
 use crate::analysing::{add_classes, replay_command, seen_from_here, watched};
 use crate::interrupt;
+use crate::jvm::JvmRunner;
 use crate::observer::Observer;
 use crate::obstacle::{self, RecordedWith};
 use crate::plans;
@@ -94,6 +96,10 @@ pub struct Job<'a> {
     whole: bool,
     /// Records that were decoded.
     decoded: u64,
+    /// What went wrong in the recorded runs.
+    recorded_failures: Vec<Failure>,
+    /// The same of all runs.
+    all_failures: Vec<Failure>,
 }
 
 /// Traces that stay open between their analysis and the proof of their findings; further ones are opened again.
@@ -190,6 +196,8 @@ impl<'a> Job<'a> {
             orders: Orders::NotWanted,
             whole: true,
             decoded: 0,
+            recorded_failures: Vec::new(),
+            all_failures: Vec::new(),
         }
     }
 
@@ -342,6 +350,9 @@ impl<'a> Job<'a> {
             return Ok(analysed.findings);
         }
         let reader = trace.reader();
+        let failures = reader.footer().map_or(&[][..], |footer| &footer.failures);
+        self.recorded_failures.extend_from_slice(failures);
+        self.all_failures.extend_from_slice(failures);
         self.explorable &= analysed.events <= orders::MOST_EVENTS as u64;
         if let Some(options) = settings.scan.as_ref().filter(|_| !interrupt::requested()) {
             let suspects = Suspects::of(reader.header(), options, self.suspects.take());
@@ -401,9 +412,15 @@ impl<'a> Job<'a> {
         };
         let open = || Trace::open(path, self.reading()).map_err(anyhow::Error::from);
         let proven = trace.map_or_else(open, Ok).and_then(|mut trace| {
-            let tally = prove(&mut trace, findings, budget, self.observer);
+            let mut tally = prove(&mut trace, findings, budget, self.observer)?;
             self.decoded += trace.reader().decoded();
-            tally
+            let failed = std::mem::take(&mut tally.failed);
+            if !failed.is_empty() {
+                let mut program = JvmRunner::of(trace.reader(), budget.run)?;
+                program.end_by(Instant::now() + self.left());
+                tally.runs += self.add_failed_runs(path, path, &program, &failed, findings)?;
+            }
+            Ok(tally)
         });
         match proven {
             Ok(tally) => self.tally.add(tally),
@@ -448,6 +465,7 @@ impl<'a> Job<'a> {
 
     /// Puts the findings in order and gives what is to be reported.
     pub fn finish(mut self) -> Finished {
+        self.add_recorded_failures();
         name_locks(&mut self.report.findings, &self.class_path);
         // A user who names findings hears of each.
         if self.settings.only.is_empty() {

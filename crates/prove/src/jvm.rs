@@ -15,7 +15,7 @@ use ravel_agent::options::Options;
 use ravel_protocol::{EndedBy, JvmName, Signature, Status, Watch, line};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
-use ravel_trace::{EndReason, Event, Op, ReadOptions, Reader, Source, StandardInput};
+use ravel_trace::{EndReason, Event, Failure, Op, ReadOptions, Reader, Source, StandardInput};
 
 use self::kept::Kept;
 use crate::agent_library;
@@ -143,6 +143,11 @@ impl JvmRunner {
         self.end_by = Some(end);
     }
 
+    /// Whether no run can be made any more.
+    pub fn is_over(&self) -> bool {
+        self.end_by.is_some_and(|end| Instant::now() >= end)
+    }
+
     /// How long a run may take that has this limit.
     fn within(&self, limit: Duration) -> Duration {
         let left = self.end_by.map(|end| end.saturating_duration_since(Instant::now()));
@@ -262,6 +267,7 @@ impl JvmRunner {
             whole: false,
             trace: None,
             returned: Vec::new(),
+            failures: Vec::new(),
         };
         Ok((forced, cut))
     }
@@ -351,6 +357,7 @@ impl Runner for JvmRunner {
                 result.trace = Some((told.events, told.names));
                 result.returned = told.returned;
                 result.whole = told.whole;
+                result.failures = told.failures;
             }
             // Half of a run says nothing of its end, so none of it is looked at.
             Ok(None) => result.remark = format!("it made more than {MOST_EVENTS} events"),
@@ -404,6 +411,8 @@ struct Told {
     names: Names,
     /// Whether it told all to the end.
     whole: bool,
+    /// What went wrong.
+    failures: Vec<Failure>,
 }
 
 /// What a run told; nothing if that is too much. Its trace is read once, and only what `kept` and the judgement of harm ask for
@@ -430,7 +439,9 @@ fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
         }
     }
     let whole = reader.footer().is_some_and(|footer| footer.ended == EndReason::Exit);
+    let failures = reader.footer().map_or_else(Vec::new, |footer| footer.failures.clone());
     Ok(Some(Told {
+        failures,
         events: kept.finish(),
         returned,
         names: reader.into_names(),

@@ -11,6 +11,7 @@ pub mod agent_library;
 pub mod analysing;
 pub mod claim;
 pub mod directed;
+pub mod failures;
 pub mod family;
 pub mod input;
 pub mod interrupt;

@@ -38,6 +38,7 @@ use self::marks::Marks;
 use self::prover::{Prover, Time};
 use self::runs::Runs;
 use crate::directed;
+use crate::failures::FailedRun;
 use crate::interrupt;
 use crate::jvm::JvmRunner;
 use crate::observer::{Observer, Progress, ProgressLine, Work};
@@ -86,6 +87,8 @@ pub struct Tally {
     pub replaying: Duration,
     /// Why a finding did not get further: its id and the reason.
     pub reasons: Vec<(String, String)>,
+    /// What went wrong in runs of the program.
+    pub failed: Vec<FailedRun>,
 }
 
 impl Tally {
@@ -98,6 +101,7 @@ impl Tally {
         self.scheduling += other.scheduling;
         self.replaying += other.replaying;
         self.reasons.extend(other.reasons);
+        self.failed.extend(other.failed);
     }
 }
 
@@ -351,6 +355,7 @@ fn prove_with(
         findings[index] = attempt.finding;
         tally.add(attempt.tally);
     }
+    tally.failed.extend(runs.failed());
     failed.map_or(Ok(tally), Err)
 }
 
@@ -394,7 +399,7 @@ fn promise(finding: &Finding) -> (bool, bool, bool, u8, std::cmp::Reverse<Eviden
         RuleFamily::AtomicSet => 2,
         RuleFamily::Race => 3,
         RuleFamily::Serializability => 4,
-        RuleFamily::Discipline | RuleFamily::Code => 5,
+        RuleFamily::Discipline | RuleFamily::Failure | RuleFamily::Code => 5,
     };
     let supported = ravel_scan::confirm::is_supported(finding);
     (

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use ravel_agent::options::Options;
-use ravel_protocol::{Status, line};
+use ravel_protocol::{EndedBy, Status, line};
 use ravel_trace::growth::Growth;
 use ravel_trace::reader::{ReadOptions, Reader};
 use ravel_trace::{KEPT_RECORDS, Op, Source, StandardInput, Warning};
@@ -34,8 +34,8 @@ pub struct Recording {
     pub interrupted: usize,
     /// What the command was given on its standard input; none if there was nothing to keep.
     pub input: Option<StandardInput>,
-    /// After which time Ravel ended the command, if it did.
-    pub ended: Option<Duration>,
+    /// When and why Ravel ended the command, if it did.
+    pub ended: Option<EndAfter>,
     /// Whether the user asked to stop.
     pub stopped: bool,
 }
@@ -44,8 +44,27 @@ pub struct Recording {
 pub struct Start {
     /// Its standard input.
     pub input: Input,
-    /// It is ended after this time, if it has not ended by then.
-    pub end_after: Option<Duration>,
+    /// It is ended then, if it has not ended by itself.
+    pub end_after: Option<EndAfter>,
+}
+
+/// When a command is ended, and which option says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EndAfter {
+    /// The time that it has.
+    pub time: Duration,
+    /// `--end-after` or `--run-limit`.
+    pub option: &'static str,
+}
+
+impl EndAfter {
+    /// As the user asked for.
+    pub fn asked(time: Duration) -> EndAfter {
+        EndAfter {
+            time,
+            option: "--end-after",
+        }
+    }
 }
 
 impl Start {
@@ -152,6 +171,15 @@ pub fn record(
     };
     for report in &reports {
         take(&mut recording, &report.trace, report.error.as_deref(), observer);
+        let why = match report.ended_by {
+            Some(EndedBy::Deadlock) => "threads deadlock: the program was ended",
+            Some(EndedBy::Hang) => "the program stands still: it was ended",
+            None => continue,
+        };
+        let mut traces = recording.traces.iter_mut();
+        if let Some(trace) = traces.find(|trace| trace.path == report.trace) {
+            trace.remarks.push(why.to_string());
+        }
     }
     let closed: Vec<PathBuf> = reports.into_iter().map(|report| report.trace).collect();
     for left in unclosed(&options.out, &closed) {
@@ -397,14 +425,14 @@ fn look(path: &Path, most: u64, observer: &dyn Observer) -> Result<(RecordedTrac
 }
 
 /// Starts the command with the agent and waits for it. Ctrl-C reaches it through the terminal; Ravel waits and reports.
-/// Says how the command ended, after which time Ravel ended it if it did, and whether the user asked to stop.
+/// Says how the command ended, when Ravel ended it if it did, and whether the user asked to stop.
 fn run(
     command: &[String],
     library: &Path,
     mut options: Options,
     start: &Start,
     observer: &dyn Observer,
-) -> Result<(ExitStatus, Option<Duration>, bool)> {
+) -> Result<(ExitStatus, Option<EndAfter>, bool)> {
     let (program, arguments) = command.split_first().context("no command: put it after --")?;
     let scratch = scratch::directory()?;
     let mut child = Command::new(program);
@@ -448,10 +476,10 @@ fn run(
             _ => {}
         }
         if let Some(limit) = start.end_after {
-            if ended.is_none() && began.elapsed() >= limit {
+            if ended.is_none() && began.elapsed() >= limit.time {
                 family.ask_all();
                 ended = Some(limit);
-            } else if ended.is_some() && began.elapsed() >= limit + GRACE {
+            } else if ended.is_some() && began.elapsed() >= limit.time + GRACE {
                 family.end();
             }
         }

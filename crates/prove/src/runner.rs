@@ -8,8 +8,8 @@ use std::process::ExitStatus;
 use anyhow::Result;
 use ravel_protocol::{EndedBy, Slip, Verdict};
 use ravel_schedule::Schedule;
-use ravel_trace::Event;
 use ravel_trace::names::Names;
+use ravel_trace::{Event, Failure};
 
 /// Runs the recorded program again.
 pub trait Runner: Sync {
@@ -42,6 +42,8 @@ pub struct Forced {
     pub trace: Option<(Vec<Event>, Names)>,
     /// What its methods returned.
     pub returned: Vec<Event>,
+    /// What went wrong in it.
+    pub failures: Vec<Failure>,
 }
 
 impl Forced {

@@ -92,7 +92,7 @@ impl Goal {
                 Shape::Blocked
             }
             // Nothing of these is in a trace.
-            RuleFamily::Code => return None,
+            RuleFamily::Failure | RuleFamily::Code => return None,
         };
         let threads = events.iter().any(|e| e.thread != events[0].thread);
         if !threads || (shape == Shape::Adjacent && events.len() != 2) {

@@ -4,6 +4,7 @@
 //! All are lists of numbered fields, each with its length, so that fields can be added and readers pass over those
 //! they do not know.
 
+use crate::failure::Failure;
 use crate::ids::ThreadId;
 use crate::varint::{fold, get, get_slice, get_str, put, put_str, unfold};
 
@@ -51,6 +52,8 @@ pub struct Footer {
     pub exit_code: Option<i32>,
     /// What its events come to; none if the recorder did not count them. The writer fills it in.
     pub counted: Option<Counted>,
+    /// What went wrong in the run.
+    pub failures: Vec<Failure>,
 }
 
 /// What the events of a trace come to, as a reader delivers them.
@@ -266,6 +269,9 @@ impl Footer {
                 fields.numbers(10, &[thread.0.into(), count.events, count.begins, count.ends]);
             }
         }
+        for failure in &self.failures {
+            fields.field(11, |out| failure.encode(out));
+        }
         fields.out
     }
 
@@ -292,6 +298,7 @@ impl Footer {
                     let threads = &mut footer.counted.get_or_insert_default().threads;
                     threads.push((ThreadId(u32::try_from(thread).ok()?), count));
                 }
+                11 => footer.failures.push(Failure::decode(body)?),
                 _ => {}
             }
             Some(())
@@ -372,6 +379,10 @@ mod tests {
                 unmatched_releases: 2,
                 unmatched_waits: 1,
             }),
+            failures: vec![Failure {
+                exception: "java.lang.Error".into(),
+                ..Failure::default()
+            }],
         };
         assert_eq!(Footer::decode(&footer.encode()), Some(footer));
         assert_eq!(Footer::decode(&Footer::default().encode()), Some(Footer::default()));

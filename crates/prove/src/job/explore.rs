@@ -7,11 +7,12 @@ use anyhow::{Context, Result};
 use ravel_analysis::analyse::{combine, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding};
 use ravel_schedule::{Image, Limits, Orders as OtherOrders, Schedule, orders};
-use ravel_trace::Trace;
+use ravel_trace::{FailureKind, Trace};
 
 use super::record::with_suffix;
 use super::{Job, Orders};
 use crate::analysing::{replay_order, seen_from_here};
+use crate::failures::FailedRun;
 use crate::interrupt;
 use crate::jvm::JvmRunner;
 use crate::proof::standstill;
@@ -27,6 +28,14 @@ impl Job<'_> {
     pub fn explore(&mut self, traces: &[PathBuf], output: &Path, most: usize) -> Result<()> {
         if !self.explorable || self.recorded > LONGEST {
             self.orders = Orders::TooLong;
+            return Ok(());
+        }
+        // Runs of a program that stands still by itself end there, in any order, and take their time.
+        if self
+            .recorded_failures
+            .iter()
+            .any(|failure| failure.kind == FailureKind::Standstill)
+        {
             return Ok(());
         }
         let mut tried = 0;
@@ -55,6 +64,7 @@ impl Job<'_> {
             let mut made = 0;
             // A program that hangs by itself needs no order for it.
             let mut hangs = false;
+            let mut failed: Vec<FailedRun> = Vec::new();
             while !next.is_empty() && !self.left().is_zero() && !interrupt::requested() {
                 let closer = made == 0;
                 made += next.len();
@@ -74,6 +84,11 @@ impl Job<'_> {
                     let room = (most + 1).saturating_sub(made + next.len());
                     // A run that was ended may have left a trace that cannot be read: there is nothing to see in it then.
                     let shows = open(path).map_err(anyhow::Error::from).and_then(|mut trace| {
+                        let failures = trace.reader().footer().map_or(&[][..], |footer| &footer.failures);
+                        failed.extend(failures.iter().map(|failure| FailedRun {
+                            schedule: schedules[number].clone(),
+                            failure: failure.clone(),
+                        }));
                         next.extend(more(&mut known, &mut trace, room)?);
                         self.look_at(path, trace, closer)
                     });
@@ -83,6 +98,11 @@ impl Job<'_> {
                 }
             }
             tried += made.saturating_sub(1);
+            program.end_by(Instant::now() + self.left());
+            let mut found = Vec::new();
+            let file = with_suffix(output, "order");
+            self.tally.runs += self.add_failed_runs(trace, &file, &program, &failed, &mut found)?;
+            combine(&mut self.report.findings, found);
         }
         self.orders = Orders::Tried(tried);
         Ok(())

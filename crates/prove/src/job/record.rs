@@ -10,7 +10,7 @@ use ravel_agent::options::{DEFAULT_NOISE, Options};
 use crate::input::{Again, Input};
 use crate::observer::Observer;
 use crate::plans::Focus;
-use crate::recording::{Recording, Start, record};
+use crate::recording::{EndAfter, Recording, Start, record};
 
 /// What to record, and how often.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub struct Request<'a> {
     pub focus: Focus,
     /// How many runs to record.
     pub runs: u16,
-    /// The command is ended after this time, if it has not ended by then.
-    pub end_after: Option<Duration>,
+    /// The command is ended then, if it has not ended by itself.
+    pub end_after: Option<EndAfter>,
 }
 
 /// What was recorded.

@@ -8,10 +8,13 @@ use anyhow::Result;
 use ravel_schedule::Schedule;
 use rustc_hash::FxHashMap;
 
+use crate::failures::FailedRun;
 use crate::runner::{Forced, Runner};
 
 /// Events of all runs that are kept, about 100 MB; further runs are made anew whenever they are asked for.
 const MOST_KEPT: usize = 2_000_000;
+/// Failures of runs that are kept.
+const MOST_FAILURES: usize = 256;
 
 /// The runs of one schedule, in the order in which they were made.
 type Made = Arc<Mutex<Vec<Arc<Forced>>>>;
@@ -23,6 +26,7 @@ pub struct Runs<'a> {
     next: AtomicUsize,
     known: Mutex<FxHashMap<Schedule, Made>>,
     events: AtomicUsize,
+    failed: Mutex<Vec<FailedRun>>,
 }
 
 impl<'a> Runs<'a> {
@@ -33,6 +37,23 @@ impl<'a> Runs<'a> {
             next: AtomicUsize::new(0),
             known: Mutex::default(),
             events: AtomicUsize::new(0),
+            failed: Mutex::default(),
+        }
+    }
+
+    /// What went wrong in the runs so far.
+    pub fn failed(&self) -> Vec<FailedRun> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what went wrong in a run.
+    fn note(&self, schedule: &Schedule, run: &Forced) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        for failure in run.failures.iter().take(MOST_FAILURES.saturating_sub(failed.len())) {
+            failed.push(FailedRun {
+                schedule: schedule.clone(),
+                failure: failure.clone(),
+            });
         }
     }
 
@@ -55,6 +76,7 @@ impl<'a> Runs<'a> {
         }
         let name = self.next.fetch_add(1, Ordering::Relaxed);
         let run = Arc::new(self.runner.force(schedule, name)?);
+        self.note(schedule, &run);
         let events = run.trace.as_ref().map_or(0, |(events, _)| events.len());
         let kept = self.events.fetch_add(events, Ordering::Relaxed) + events;
         if kept <= MOST_KEPT {

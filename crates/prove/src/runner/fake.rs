@@ -420,6 +420,7 @@ impl<'p> Machine<'p> {
             partial: false,
             whole: ended_by.is_none(),
             returned: returned.collect(),
+            failures: Vec::new(),
             trace: Some((trace.events().to_vec(), names)),
         })
     }

@@ -11,7 +11,7 @@ use ravel_own::plan::Mode;
 use ravel_prove::claim::Claim;
 use ravel_prove::input::Input;
 use ravel_prove::plans::Focus;
-use ravel_prove::recording::{Recording, Start, jvm_option, record};
+use ravel_prove::recording::{EndAfter, Recording, Start, jvm_option, record};
 use ravel_trace::StandardInput;
 
 use super::run::exit_code;
@@ -185,7 +185,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     let start = Start {
         input: Input::own(),
-        end_after: args.recorder.end_after,
+        end_after: args.recorder.end_after.map(EndAfter::asked),
     };
     let mut options = args.recorder.options();
     options.sample = args.sample;
@@ -251,8 +251,9 @@ pub fn report(recording: &Recording) {
     }
     if let Some(limit) = recording.ended {
         eprintln!(
-            "ravel: the program was ended after {} s (--end-after)",
-            limit.as_secs_f64()
+            "ravel: the program was ended after {} s ({})",
+            limit.time.as_secs_f64(),
+            limit.option
         );
     } else if !recording.status.success() {
         eprintln!("ravel: the program ended with {}", recording.status);

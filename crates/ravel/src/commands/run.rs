@@ -13,7 +13,7 @@ use ravel_prove::job::record::{Request, record_runs};
 use ravel_prove::job::{Finished, Job, Orders, Settings, WorkDone};
 use ravel_prove::observer::Observer as _;
 use ravel_prove::proof::Budget;
-use ravel_prove::recording::Recording;
+use ravel_prove::recording::{EndAfter, Recording};
 use ravel_report::Notes;
 use ravel_report::config::Config;
 use ravel_report::words::count;
@@ -62,9 +62,10 @@ pub struct BudgetArgs {
     /// Seconds for the whole job after the recording: analysis and all forced runs
     #[arg(long, default_value_t = 300, value_name = "SECONDS")]
     pub budget: u64,
-    /// Seconds for one forced run
-    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
-    pub run_limit: u64,
+    /// Seconds for one run of the program: a forced run ends after this time (30 if not given), and so does the recorded one
+    /// (600), of which the rest is then analysed
+    #[arg(long, value_name = "SECONDS")]
+    pub run_limit: Option<u64>,
     /// Findings that are forced side by side; as many as there are cores if not given. 1 if runs of the program disturb each
     /// other, by files or ports; a script or build tool is always run once at a time
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -79,12 +80,25 @@ pub struct AnalysesArgs {
     pub analyses: Vec<String>,
 }
 
+/// Seconds that a forced run has.
+const FORCED_LIMIT: u64 = 30;
+/// Seconds that the recorded run has.
+const RECORDED_LIMIT: u64 = 600;
+
 impl BudgetArgs {
+    /// When a recorded run is ended that does not end by itself.
+    fn recorded_limit(&self) -> EndAfter {
+        EndAfter {
+            time: Duration::from_secs(self.run_limit.unwrap_or(RECORDED_LIMIT)),
+            option: "--run-limit",
+        }
+    }
+
     /// As the prover takes it.
     pub fn budget(&self) -> Budget {
         Budget {
             total: Duration::from_secs(self.budget),
-            run: Duration::from_secs(self.run_limit),
+            run: Duration::from_secs(self.run_limit.unwrap_or(FORCED_LIMIT)),
             jobs: self.jobs.map_or_else(
                 || std::thread::available_parallelism().map_or(1, usize::from),
                 usize::from,
@@ -116,7 +130,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         options,
         focus,
         runs: args.runs,
-        end_after: args.recorder.end_after,
+        end_after: Some(
+            args.recorder
+                .end_after
+                .map_or_else(|| args.budget.recorded_limit(), EndAfter::asked),
+        ),
     };
     let recorded = record_runs(request, &Terminal, &super::record::report)?;
     let program = recorded.recordings.first().map_or(ExitCode::SUCCESS, exit_code);
@@ -141,6 +159,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
     settings.units.focus = recorded.proven.clone();
     let mut job = Job::new(settings, &Terminal);
     job.recorded_in(recorded.time);
+    for ended in recorded.recordings.iter().filter_map(|recording| recording.ended) {
+        if args.recorder.end_after.is_none() {
+            job.warn(format!(
+                "the program did not end within {} s and was ended ({}); what was recorded by then was analysed",
+                ended.time.as_secs_f64(),
+                ended.option
+            ));
+        }
+    }
     job.traces(&traces)?;
     if args.orders > 0 && focus_args.focus.is_none() {
         // What was found before is reported all the same.

@@ -205,7 +205,11 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         }
     };
     if let Some(outcome) = &finding.outcome {
-        fact("forced run", Look::Bad, &words::outcome(outcome));
+        let run = match words::is_of_recording(finding) {
+            true => "recorded run",
+            false => "forced run",
+        };
+        fact(run, Look::Bad, &words::outcome(outcome));
     }
     let units = words::units(finding);
     if !units.is_empty() {

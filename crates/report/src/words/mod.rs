@@ -65,12 +65,23 @@ pub fn evidence_meaning(evidence: Evidence) -> &'static str {
 
 /// What the evidence of a finding says.
 pub fn meaning(finding: &Finding) -> &'static str {
+    if is_of_recording(finding) {
+        return "it happened in the recorded run";
+    }
+    if finding.rule.family() == RuleFamily::Failure {
+        return "it happened in two runs out of two in this order of the threads, and not in a run without a schedule";
+    }
     // Without units there is no serial order to compare with, and none is needed.
     let stands_still = finding.units.is_empty() && finding.analyses == ["replay"];
     if stands_still && finding.evidence == Evidence::Harmful {
         return "it happened in two forced runs out of two, and nothing moved any more";
     }
     evidence_meaning(finding.evidence)
+}
+
+/// Whether a finding is what went wrong in the recorded run.
+pub fn is_of_recording(finding: &Finding) -> bool {
+    finding.analyses == ["record"]
 }
 
 /// The kind of unit, as a noun.

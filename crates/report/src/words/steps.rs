@@ -38,6 +38,7 @@ pub fn step_does(step: &FindingStep) -> String {
         "begin" => "begins",
         "end" => "ends",
         "join" => "joins a thread",
+        "throw" => "throws the exception",
         "enter" => "enters",
         "exit" => "leaves",
         other => other,
@@ -160,6 +161,7 @@ pub fn decisive(finding: &Finding) -> Option<usize> {
                 .rposition(|s| s.thread != opener.thread && is_access(s))
         }
         RuleFamily::Race | RuleFamily::Discipline | RuleFamily::Code => steps.iter().rposition(is_access),
+        RuleFamily::Failure => None,
     }
 }
 
@@ -171,6 +173,7 @@ pub fn order_heading(finding: &Finding) -> &'static str {
     match finding.rule.family() {
         RuleFamily::Race => "two accesses that nothing keeps apart",
         RuleFamily::LockOrder => "the order that locks up",
+        RuleFamily::Failure => "where the threads are",
         RuleFamily::Discipline
         | RuleFamily::Atomicity
         | RuleFamily::AtomicSet

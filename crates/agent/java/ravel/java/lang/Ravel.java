@@ -68,7 +68,8 @@ final class Ravel {
 
     static native void ended(Thread thread);
 
-    static native void died(Thread thread, Throwable exception);
+    /** The stack is null if the program itself deals with the exception. */
+    static native void died(Thread thread, Throwable exception, String stack);
 
     static native void noise(long thread);
 
@@ -123,7 +124,7 @@ final class Ravel {
         noise(0);
         began(null);
         ended(null);
-        died(null, null);
+        died(null, null, null);
         chance(0L, 0);
         clock(0L, 0);
         timed(0L, 0L, true);

@@ -39,7 +39,13 @@ public final class RavelThreads {
     }
 
     public static void uncaught(Thread thread, Throwable exception) {
-        if (thread.ravel$t != 0) Ravel.died(thread, exception);
+        long t = thread.ravel$t;
+        if (t == 0) return;
+        // Code of the JDK makes the words: it is not part of what the program does.
+        thread.ravel$t = 0;
+        String stack = RavelFailures.uncaught(thread, exception);
+        thread.ravel$t = t;
+        Ravel.died(thread, exception, stack);
     }
 
     /** After {@code isAlive}: a thread that sees another one dead has seen all that it did. */

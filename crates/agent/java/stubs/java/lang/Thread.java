@@ -18,4 +18,14 @@ public class Thread implements Runnable {
     public static native void sleep(long millis) throws InterruptedException;
 
     public static native void sleep(long millis, int nanos) throws InterruptedException;
+
+    public native StackTraceElement[] getStackTrace();
+
+    public native UncaughtExceptionHandler getUncaughtExceptionHandler();
+
+    public static native UncaughtExceptionHandler getDefaultUncaughtExceptionHandler();
+
+    public interface UncaughtExceptionHandler {
+        void uncaughtException(Thread thread, Throwable exception);
+    }
 }

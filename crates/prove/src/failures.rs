@@ -1,0 +1,457 @@
+//! Failures are findings: what went wrong in a run is reported whether or not another order of the threads fails as well.
+//!
+//! The agent notes failures in the footer of each trace. Those of the recorded run are reported as they are. Those of another
+//! run are reported with its schedule, once a second run of the schedule fails in the same way and a run without a schedule does
+//! not: ports, files and input that a second run finds otherwise are no matter of the order of the threads. A failure that a
+//! shown finding has as its outcome is not reported again.
+
+use anyhow::Result;
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule, RuleFamily};
+use ravel_analysis::merge::fingerprint;
+use ravel_schedule::Schedule;
+use ravel_trace::failure::exception_class;
+use ravel_trace::naming::{self, Frame};
+use ravel_trace::{FailedThread, Failure, FailureKind, WaitKind};
+
+use crate::runner::Runner;
+use crate::words;
+
+/// A failure of a run that was not recorded.
+#[derive(Clone, Debug)]
+pub struct FailedRun {
+    /// The order of the run.
+    pub schedule: Schedule,
+    /// What went wrong.
+    pub failure: Failure,
+}
+
+/// In which run a failure happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum RunKind {
+    Recorded,
+    InOrder,
+}
+
+/// The finding of a failure of the recorded run.
+pub fn of_recording(failure: &Failure) -> Finding {
+    finding(failure, RunKind::Recorded)
+}
+
+/// The failures of other runs that depend on the order of the threads, each with its schedule; and how many runs it took to know.
+/// `known` says which are reported already.
+pub fn of_orders(
+    runner: &dyn Runner,
+    failed: &[FailedRun],
+    known: &dyn Fn(&Failure) -> bool,
+    is_over: &dyn Fn() -> bool,
+) -> Result<(Vec<(Finding, Schedule)>, usize)> {
+    let (mut found, mut runs) = (Vec::new(), 0);
+    let mut asked: Vec<&Failure> = Vec::new();
+    let mut free: Option<Vec<Failure>> = None;
+    for FailedRun { schedule, failure } in failed {
+        let is_new = !known(failure) && !asked.iter().any(|other| is_alike(other, failure));
+        // Without a schedule there is no order that could be told.
+        if !is_new || schedule.segments.is_empty() || is_of_time(failure) || is_over() {
+            continue;
+        }
+        asked.push(failure);
+        let free = match &free {
+            Some(free) => free,
+            None => {
+                runs += 1;
+                free.insert(runner.force(&Schedule::default(), NUMBER)?.failures)
+            }
+        };
+        if free.iter().any(|other| is_alike(other, failure)) {
+            continue;
+        }
+        runs += 1;
+        let again = runner.force(schedule, NUMBER)?;
+        if again.failures.iter().any(|other| is_alike(other, failure)) {
+            let mut finding = finding(failure, RunKind::InOrder);
+            finding.schedule = schedule.to_pairs();
+            found.push((finding, schedule.clone()));
+        }
+    }
+    Ok((found, runs))
+}
+
+/// Whether a failure says that something took too long: in a forced run that may be the forcing.
+fn is_of_time(failure: &Failure) -> bool {
+    failure.exception.contains("Timeout") || failure.exception.contains("timed out")
+}
+
+/// Tells these runs from others of the same program that may go on.
+const NUMBER: usize = 1 << 24;
+
+/// Whether two failures are one bug: of the same kind at the same code.
+pub fn is_alike(one: &Failure, other: &Failure) -> bool {
+    one.kind == other.kind && key(one) == key(other)
+}
+
+/// Whether a shown finding has this failure as its outcome already. Of an outcome only the words are known; `all` has the failures
+/// of all runs, which tell at which code an exception with these words was thrown.
+pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> bool {
+    let Some(outcome) = finding.outcome.as_ref().filter(|_| finding.shown) else {
+        return false;
+    };
+    match failure.kind {
+        FailureKind::Exception => {
+            let mut alike = all.iter().filter(|other| is_alike(other, failure)).chain([failure]);
+            outcome.kind == "exception" && alike.any(|other| other.exception == outcome.message)
+        }
+        FailureKind::Deadlock => {
+            let mut locks: Vec<&str> = failure.threads.iter().map(|thread| thread.target.as_str()).collect();
+            locks.sort_unstable();
+            locks.dedup();
+            let mut named: Vec<&str> = finding.variables.iter().map(String::as_str).collect();
+            named.sort_unstable();
+            finding.rule.family() == RuleFamily::LockOrder && outcome.kind == "deadlock" && named == locks
+        }
+        FailureKind::Standstill => outcome.kind == "hang",
+    }
+}
+
+/// What makes a failure this one in every run, and after unrelated edits: class of the exception or ways of waiting, and code.
+fn key(failure: &Failure) -> Vec<String> {
+    let place = |thread: &FailedThread| {
+        let frame = thread.own_frame();
+        format!("{}.{}", frame.class, frame.method)
+    };
+    let mut parts: Vec<String> = match failure.kind {
+        FailureKind::Exception => failure.threads.iter().map(place).collect(),
+        FailureKind::Deadlock | FailureKind::Standstill => {
+            let one = |thread: &FailedThread| format!("{} {}", thread.target, place(thread));
+            // Joining others is what threads do that have nothing to do with it.
+            let root = failure.threads.iter().filter(|thread| thread.wait != WaitKind::Join);
+            root.map(one).collect()
+        }
+    };
+    parts.sort_unstable();
+    parts.dedup();
+    parts.insert(0, failure.exception_class().to_string());
+    parts
+}
+
+fn finding(failure: &Failure, run: RunKind) -> Finding {
+    let (rule, kind, word) = match failure.kind {
+        FailureKind::Exception => (Rule::Failure, "exception", "failure"),
+        FailureKind::Deadlock => (Rule::LockOrder, "deadlock", "deadlock"),
+        FailureKind::Standstill => (Rule::Failure, "hang", "standstill"),
+    };
+    let key = key(failure);
+    let locks = Locks::of(failure);
+    let names: Vec<String> = failure.threads.iter().map(|thread| thread.name.clone()).collect();
+    let names = words::threads(&names);
+    let (message, end, help) = match failure.kind {
+        FailureKind::Exception => {
+            let exception = short_exception(&failure.exception);
+            let message = match run {
+                RunKind::Recorded => format!("{names} ends by an uncaught {exception}."),
+                RunKind::InOrder => format!(
+                    "Whether {names} fails depends on the order of the threads: in this order it ends by an uncaught {exception}."
+                ),
+            };
+            let help = match run {
+                RunKind::Recorded => {
+                    "Remove the cause of the exception, or catch it where the thread can deal with it."
+                }
+                RunKind::InOrder => "Order the threads, or wait for the state that this code needs.",
+            };
+            (message, failure.exception.clone(), help)
+        }
+        FailureKind::Deadlock => (
+            format!("{} deadlock: {}.", naming_list(failure), locks.told(failure)),
+            format!("{names} wait for each other's locks"),
+            "Take the locks in the same order everywhere.",
+        ),
+        FailureKind::Standstill => (
+            match run {
+                RunKind::Recorded => format!("The program stands still: {}.", locks.told(failure)),
+                RunKind::InOrder => {
+                    format!(
+                        "In this order of the threads the program stands still: {}.",
+                        locks.told(failure)
+                    )
+                }
+            },
+            format!("{names} wait, and no thread is left to wake them"),
+            "Notify under the lock after every change of the state that is waited for, release explicit locks in `finally`, and hold no \
+             other lock while waiting.",
+        ),
+    };
+    let thread = match failure.threads.as_slice() {
+        [only] => Some(only.name.clone()),
+        _ => None,
+    };
+    Finding {
+        id: fingerprint(std::iter::once(word).chain(key.iter().map(String::as_str))),
+        rule,
+        evidence: match failure.kind {
+            FailureKind::Deadlock => Evidence::Harmful,
+            FailureKind::Exception | FailureKind::Standstill => Evidence::Confirmed,
+        },
+        shown: true,
+        patterns: Vec::new(),
+        analyses: vec![match run {
+            RunKind::Recorded => "record".into(),
+            RunKind::InOrder => "replay".into(),
+        }],
+        variables: locks.classes(failure),
+        units: Vec::new(),
+        steps: locks.steps(failure),
+        outcome: Some(Outcome {
+            kind: kind.into(),
+            thread: thread.filter(|_| failure.kind == FailureKind::Exception),
+            message: end,
+        }),
+        limit: None,
+        schedule: Vec::new(),
+        replay: String::new(),
+        message,
+        help: help.into(),
+        candidates: Vec::new(),
+    }
+}
+
+/// `t1 and t2`
+fn naming_list(failure: &Failure) -> String {
+    let names: Vec<String> = failure.threads.iter().map(|thread| thread.name.clone()).collect();
+    ravel_analysis::describe::listed(&names)
+}
+
+/// `NullPointerException: text` of `java.lang.NullPointerException: text`.
+fn short_exception(exception: &str) -> String {
+    let class = exception_class(exception);
+    format!("{}{}", naming::class(class), &exception[class.len()..])
+}
+
+/// The names of the locks that the threads of a failure want: several of one class have numbers.
+struct Locks(Vec<String>);
+
+impl Locks {
+    fn of(failure: &Failure) -> Locks {
+        let is_lock = |thread: &FailedThread| !thread.target.is_empty() && thread.wait != WaitKind::Join;
+        let name = |at: usize| {
+            let thread = &failure.threads[at];
+            let same: Vec<usize> = (0..failure.threads.len())
+                .filter(|&other| is_lock(&failure.threads[other]) && failure.threads[other].target == thread.target)
+                .collect();
+            // Only of a deadlock it is known that the locks are different ones.
+            match same.iter().position(|&other| other == at) {
+                Some(number) if same.len() > 1 && failure.kind == FailureKind::Deadlock => {
+                    naming::lock::numbered(&thread.target, number + 1)
+                }
+                _ => thread.target.clone(),
+            }
+        };
+        Locks((0..failure.threads.len()).map(name).collect())
+    }
+
+    fn classes(&self, failure: &Failure) -> Vec<String> {
+        let wanted = failure
+            .threads
+            .iter()
+            .filter(|thread| !matches!(thread.wait, WaitKind::None | WaitKind::Join) && !thread.target.is_empty());
+        let mut classes: Vec<String> = wanted.map(|thread| thread.target.clone()).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    /// What each thread waits for, in words.
+    fn told(&self, failure: &Failure) -> String {
+        let one = |(at, thread): (usize, &FailedThread)| {
+            let (name, lock) = (&thread.name, naming::lock::short(&self.0[at]));
+            match thread.wait {
+                WaitKind::Join => format!("{name} waits for the end of {}", thread.target),
+                WaitKind::Notification if lock.is_empty() => format!("{name} waits for a notification"),
+                WaitKind::Notification => format!("{name} waits for a notification of {lock}"),
+                WaitKind::None => name.clone(),
+                WaitKind::Monitor | WaitKind::Parked => {
+                    let lock = match lock.as_str() {
+                        "" => "a signal".to_string(),
+                        other => other.to_string(),
+                    };
+                    match (thread.holder.as_str(), thread.holder_ended) {
+                        ("", _) => format!("{name} waits for {lock}"),
+                        (holder, false) => format!("{name} waits for {lock}, which {holder} holds"),
+                        (holder, true) => format!("{name} waits for {lock}, which {holder} held when it ended"),
+                    }
+                }
+            }
+        };
+        let all: Vec<String> = failure.threads.iter().enumerate().map(one).collect();
+        all.join("; ")
+    }
+
+    fn steps(&self, failure: &Failure) -> Vec<FindingStep> {
+        let step = |(at, thread): (usize, &FailedThread)| {
+            let frame = thread.own_frame();
+            let from = thread
+                .stack
+                .iter()
+                .position(|text| Frame::parse(text) == frame)
+                .unwrap_or(0);
+            // The thread before it in a cycle wants what this one holds.
+            let held = match failure.kind {
+                FailureKind::Deadlock => {
+                    vec![self.0[(at + failure.threads.len() - 1) % failure.threads.len()].clone()]
+                }
+                FailureKind::Exception | FailureKind::Standstill => {
+                    let wanted_of_it = |(_, other): &(usize, &FailedThread)| other.holder == thread.name;
+                    let others = failure.threads.iter().enumerate().filter(wanted_of_it);
+                    let mut held: Vec<String> = others.map(|(other, _)| self.0[other].clone()).collect();
+                    held.dedup();
+                    held
+                }
+            };
+            FindingStep {
+                thread: thread.name.clone(),
+                op: match thread.wait {
+                    WaitKind::None => "throw",
+                    WaitKind::Monitor | WaitKind::Parked => "block",
+                    WaitKind::Notification => "wait",
+                    WaitKind::Join => "join",
+                }
+                .into(),
+                variable: match thread.wait {
+                    WaitKind::None | WaitKind::Join => String::new(),
+                    _ => self.0[at].clone(),
+                },
+                class: frame.class.to_string(),
+                method: frame.method.to_string(),
+                file: frame.file.to_string(),
+                line: frame.line,
+                inside: thread.stack[..from].first().map(|text| Frame::parse(text).name()),
+                locks: held,
+                stack: thread.stack[from..].to_vec(),
+                value: None,
+                call: None,
+                event: None,
+            }
+        };
+        failure.threads.iter().enumerate().map(step).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::fake::{Fake, Program};
+
+    fn thread(name: &str, wait: WaitKind, target: &str, holder: &str) -> FailedThread {
+        FailedThread {
+            name: name.into(),
+            wait,
+            target: target.into(),
+            holder: holder.into(),
+            holder_ended: false,
+            stack: vec![
+                "java.lang.Object.wait (Object.java)".into(),
+                format!("shop.Stock.{name} (Stock.java:7)"),
+                "java.lang.Thread.run (Thread.java:9)".into(),
+            ],
+        }
+    }
+
+    fn exception(text: &str) -> Failure {
+        Failure {
+            kind: FailureKind::Exception,
+            exception: text.into(),
+            threads: vec![thread("t1", WaitKind::None, "", "")],
+        }
+    }
+
+    #[test]
+    fn an_exception_is_known_by_class_and_code() {
+        let (one, other) = (
+            of_recording(&exception("java.lang.AssertionError: 1")),
+            of_recording(&exception("java.lang.AssertionError: 2")),
+        );
+        assert_eq!(one.id, other.id);
+        assert_eq!(one.message, "t1 ends by an uncaught AssertionError: 1.");
+        assert_eq!(
+            (one.rule, one.evidence, one.shown),
+            (Rule::Failure, Evidence::Confirmed, true)
+        );
+        let step = &one.steps[0];
+        assert_eq!((step.class.as_str(), step.line, step.stack.len()), ("shop.Stock", 7, 2));
+        assert_ne!(one.id, of_recording(&exception("java.lang.Error")).id);
+    }
+
+    #[test]
+    fn the_outcome_of_a_shown_finding_is_not_told_twice() {
+        let (failure, other) = (
+            exception("java.lang.AssertionError: 1"),
+            exception("java.lang.AssertionError: 3"),
+        );
+        let mut finding = of_recording(&other);
+        assert!(
+            !is_outcome_of(&failure, &finding, &[]),
+            "it may have come from anywhere"
+        );
+        assert!(is_outcome_of(&failure, &finding, &[failure.clone(), other]));
+        finding.shown = false;
+        assert!(!is_outcome_of(&failure, &finding, std::slice::from_ref(&failure)));
+    }
+
+    /// Failures of other orders that are reported if runs with and without a schedule fail like this.
+    fn reported(in_order: Option<&'static str>, free: Option<&'static str>) -> usize {
+        let program = Program::parse("main | t1\nfork t1 |\n | w C.n=1\njoin t1 |");
+        let runner = Fake::new(program).altered(move |schedule, _, run| {
+            let thrown = if schedule.segments.is_empty() { free } else { in_order };
+            run.failures = thrown.map(exception).into_iter().collect();
+        });
+        let schedule: Schedule = Schedule {
+            segments: vec![ravel_schedule::Segment {
+                thread: 0,
+                until: 1,
+                leave: None,
+            }],
+            threads: vec![ravel_protocol::ThreadName {
+                path: "main".into(),
+                name: "main".into(),
+            }],
+        };
+        let failed = [FailedRun {
+            schedule,
+            failure: exception("java.lang.Error: 1"),
+        }];
+        let (found, runs) = of_orders(&runner, &failed, &|_| false, &|| false).expect("runs");
+        assert!(runs <= 2);
+        found.len()
+    }
+
+    #[test]
+    fn a_failure_of_an_order_must_come_again_and_only_there() {
+        assert_eq!(reported(Some("java.lang.Error: 2"), None), 1);
+        assert_eq!(reported(None, None), 0, "it does not come again");
+        assert_eq!(
+            reported(Some("java.lang.Error: 2"), Some("java.lang.Error")),
+            0,
+            "it needs no order"
+        );
+        let other = Some("java.net.BindException: in use");
+        assert_eq!(reported(Some("java.lang.Error: 2"), other), 1);
+    }
+
+    #[test]
+    fn locks_of_a_deadlock_are_told_apart() {
+        let failure = Failure {
+            kind: FailureKind::Deadlock,
+            exception: String::new(),
+            threads: vec![
+                thread("t1", WaitKind::Monitor, "java.lang.Object", "t2"),
+                thread("t2", WaitKind::Monitor, "java.lang.Object", "t1"),
+            ],
+        };
+        let found = of_recording(&failure);
+        assert_eq!(
+            found.message,
+            "t1 and t2 deadlock: t1 waits for Object@1, which t2 holds; t2 waits for Object@2, which t1 holds."
+        );
+        assert_eq!((found.rule, found.evidence), (Rule::LockOrder, Evidence::Harmful));
+        assert_eq!(found.steps[0].locks, ["java.lang.Object@2"]);
+    }
+}
