@@ -1,10 +1,10 @@
 //! Who gets a goal in the next run: every finding has its first run before any gets its second, and those of the application come
-//! before those of the JDK.
+//! before those of the JDK, data races first.
 
 use std::time::Instant;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, Evidence, Finding};
+use ravel_analysis::finding::{Candidate, Evidence, Finding, Rule};
 use ravel_trace::origin::is_platform;
 
 use super::account::Accounts;
@@ -44,7 +44,11 @@ pub struct Open {
 pub fn open(findings: &[Finding]) -> Vec<Open> {
     let wanted = |finding: &Finding| finding.evidence < Evidence::Confirmed && !finding.candidates.is_empty();
     let mut order: Vec<usize> = (0..findings.len()).filter(|&index| wanted(&findings[index])).collect();
-    order.sort_by_key(|&index| is_of_platform(&findings[index]));
+    // A race that happened is shown whatever it does; other findings need controls too.
+    order.sort_by_key(|&index| {
+        let finding = &findings[index];
+        (is_of_platform(finding), finding.rule != Rule::DataRace)
+    });
     let begin = |index: usize| Open {
         index,
         candidates: findings[index]

@@ -127,11 +127,12 @@ impl<'a> Prover<'a> {
     }
 
     fn give_up(&mut self, finding: &mut Finding, reason: impl Into<String>) {
-        // A directed run has confirmed it: why it is not harmful is known better than why no schedule was tried.
-        if finding.evidence >= Evidence::Confirmed && finding.limit.is_some() {
+        // Directed runs came first: how they fared says more than that no schedule was tried.
+        let reason = reason.into();
+        let untried = reason == words::NOT_TRIED_TIME || reason == words::NOT_TRIED_INTERRUPTED;
+        if finding.limit.is_some() && (untried || finding.evidence >= Evidence::Confirmed) {
             return;
         }
-        let reason = reason.into();
         finding.limit = Some(reason.clone());
         self.tally.reasons.push((finding.id.clone(), reason));
     }
