@@ -16,6 +16,7 @@ import java.util.TimerTask;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
@@ -70,6 +71,72 @@ public class HandOver {
         int v() {
             return x;
         }
+    }
+
+    /** Synchronisers of the program's own. */
+    static class Gate extends AbstractQueuedSynchronizer {
+        @Override protected int tryAcquireShared(int ignored) {
+            return getState() != 0 ? 1 : -1;
+        }
+
+        @Override protected boolean tryReleaseShared(int ignored) {
+            setState(1);
+            return true;
+        }
+    }
+
+    static class Mutex extends AbstractQueuedSynchronizer {
+        @Override protected boolean tryAcquire(int ignored) {
+            return compareAndSetState(0, 1);
+        }
+
+        @Override protected boolean tryRelease(int ignored) {
+            setState(0);
+            return true;
+        }
+    }
+
+    /** The worker is there already, so no start orders it after what was done before. */
+    static void forkJoinAgain() throws Exception {
+        var pool = new ForkJoinPool(1);
+        for (int i = 0; i < 2 * b.length; i++) {
+            Box box = b[i % b.length];
+            box.v++;
+            var done = new CountDownLatch(1);
+            Runnable work = () -> {
+                box.v++;
+                done.countDown();
+            };
+            if (i % 2 == 0) pool.execute(work);
+            else pool.submit(work);
+            done.await();
+        }
+        check();
+        pool.shutdown();
+    }
+
+    static void ownGate() throws Exception {
+        Gate gate = new Gate();
+        Thread thread = start(() -> {
+            fillAll();
+            gate.releaseShared(1);
+        });
+        gate.acquireShared(1);
+        check();
+        thread.join();
+    }
+
+    static void ownMutex() throws Exception {
+        Mutex mutex = new Mutex();
+        Work work = () -> {
+            mutex.acquire(1);
+            b[0].v++;
+            mutex.release(1);
+        };
+        Thread thread = start(work);
+        work.run();
+        thread.join();
+        check();
     }
 
     static void clones() throws Exception {

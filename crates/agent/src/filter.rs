@@ -211,6 +211,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_out_orders_threads_unless_by_accident() {
+        let filter = Filter::new(&Options::default());
+        for name in [
+            "scala/concurrent/impl/Promise",
+            "kotlinx/coroutines/JobSupport",
+            "excluded/Queue",
+        ] {
+            assert!(filter.keeps_order(name), "{name}");
+        }
+        for name in [
+            "ch/qos/logback/core/AppenderBase",
+            "kotlinx/coroutines/scheduling/WorkQueue",
+            "java/lang/Ravel",
+        ] {
+            assert!(!filter.keeps_order(name), "{name}");
+        }
+    }
+
+    #[test]
     fn the_users_lists_come_first() {
         let options = Options {
             include: vec!["shop.*".into()],

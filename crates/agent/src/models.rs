@@ -335,8 +335,7 @@ pub const MODELS: &[Model] = &[
     m(FJ_POOL, "isTerminated", ReceiveIf),
     m(FJ_POOL, "isQuiescent", ReceiveIf),
     m(FJ_POOL, "close", Receive),
-    m(FJ_POOL, "execute", SendArgument).of(Of::None).arg(1).always(),
-    m(FJ_POOL, "submit", SendArgument).of(Of::None).arg(1).always(),
+    // `execute` and `submit` make a task of what they are given: that task is the one that a worker runs.
     m(FJ_POOL, "invoke", Invoke).of(Of::None).arg(1).always(),
     m(FJ_POOL, "externalSubmit", SendArgument).of(Of::None).arg(1).always(),
     m(FJ_POOL, "poolSubmit", SendArgument).of(Of::None).arg(2).always(),
@@ -561,18 +560,23 @@ fn concerns_in(models: &[Model], class: &str) -> bool {
 /// Whether a class of the JDK has models that order threads: what a framework calls of it counts even where the program is not on the
 /// stack.
 pub fn orders(class: &str) -> bool {
-    class.starts_with("java/util/concurrent/")
-        || matches!(
-            class,
-            "java/lang/Thread" | "java/lang/invoke/VarHandle" | "sun/misc/Unsafe"
-        )
+    class.starts_with("java/util/concurrent/") || class == THREAD
 }
 
-/// Whether a model has this name: a class that extends one of the JDK, or an interface, may stand for it.
+/// Whether all methods of a class of the JDK are accesses to a location.
+pub fn is_access(class: &str) -> bool {
+    class.starts_with("java/util/concurrent/atomic/")
+        || matches!(class, "java/lang/invoke/VarHandle" | "sun/misc/Unsafe")
+}
+
+/// Whether a model has this name: a class that extends one of the JDK, or an interface, may stand for it. A method without a model must
+/// not count, since the first modelled method inside it would be taken for the one that was called.
 pub fn is_named(method: &str) -> bool {
     // Short names of atomics begin those of many other methods.
     let atomic = |(name, _): &(&str, Effect)| *name == method || name.len() > 5 && method.starts_with(name);
+    let mode = method.strip_prefix("get").or(method.strip_prefix("set"));
     ATOMIC_METHODS.iter().any(atomic)
+        || matches!(mode, Some("Plain" | "Opaque" | "Acquire" | "Release" | "Volatile"))
         || MODELS.iter().any(|model| model.method == method)
         || QUEUE_METHODS.iter().any(|(name, ..)| *name == method)
 }
@@ -791,6 +795,26 @@ mod tests {
             (found.effect, found.object, found.argument),
             (MapReplaceIf, Of::Local(1), Of::Local(0))
         );
+    }
+
+    #[test]
+    fn calls_of_frameworks_are_known_by_class_and_name() {
+        for name in [
+            "get",
+            "setRelease",
+            "compareAndSet",
+            "unlock",
+            "park",
+            "offer",
+            "submit",
+        ] {
+            assert!(is_named(name), "{name}");
+        }
+        for name in ["getName", "shutdown", "setAttribute", "isHeldByCurrentThread", "sleep"] {
+            assert!(!is_named(name), "{name}");
+        }
+        assert!(orders("java/util/concurrent/locks/Lock") && !orders("java/util/List"));
+        assert!(is_access("java/lang/invoke/VarHandle") && !is_access("java/util/concurrent/locks/Lock"));
     }
 
     #[test]

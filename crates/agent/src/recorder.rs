@@ -789,13 +789,46 @@ mod tests {
         recorder.end_thread(block);
     }
 
+    fn recorder(folder: &std::path::Path) -> Recorder {
+        let options = Options::parse(&format!("out={}", folder.join("t.ravel").display())).expect("options");
+        Recorder::start(options, &Header::default(), false).expect("a recording")
+    }
+
+    /// A thread gets the block of one that has ended, with nothing left in it, and its records are its own.
+    #[test]
+    fn blocks_of_ended_threads_are_used_again() {
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let recorder = recorder(folder.path());
+        let mut addresses = std::collections::BTreeSet::new();
+        for thread in 0..500 {
+            let block = recorder.new_thread(None, thread);
+            assert_eq!((block.thread, block.ended.get(), block.position()), (thread, 0, 0));
+            assert_eq!(block.frames().1, 0);
+            addresses.insert(std::ptr::from_ref(block) as usize);
+            if thread % 100 == 0 {
+                // A deep stack is given back, and the next thread gets a new one.
+                recorder.grow_stack(block);
+            }
+            record(&recorder, Own(block), thread % 5);
+        }
+        assert_eq!(addresses.len(), 1);
+        assert_eq!(recorder.finish(Footer::default()).error, None);
+        let mut reader = Reader::open(folder.path().join("t.ravel"), ReadOptions::default()).expect("a trace");
+        let mut sent = vec![0; 500];
+        while let Some(event) = reader.next_event().expect("a sound trace") {
+            if matches!(event.op, Op::Send { .. }) {
+                sent[event.thread.index()] += 1;
+            }
+        }
+        assert!(sent.iter().enumerate().all(|(thread, sent)| *sent == thread % 5));
+    }
+
     /// The trace ends while threads flush, end, or go on: each thread has its first points in it, none twice and none left out.
     #[test]
     fn a_trace_that_ends_at_any_time_has_each_record_once() {
         let folder = tempfile::tempdir().expect("a temporary directory");
         for round in 0..40u64 {
-            let options = Options::parse(&format!("out={}", folder.path().join("t.ravel").display())).expect("options");
-            let recorder = Recorder::start(options, &Header::default(), false).expect("a recording");
+            let recorder = recorder(folder.path());
             std::thread::scope(|scope| {
                 for thread in 0..3 {
                     let own = Own(recorder.new_thread(None, thread));

@@ -170,8 +170,8 @@ fn call(class: &mut ClassFile, edit: &mut CodeEditor, pc: u32, opcode: u8, index
     let owner = decode_modified_utf8(callee.class);
     let name = decode_modified_utf8(callee.name);
     // An object of a framework may extend a class of the JDK, and an interface may stand for one.
-    let modelled =
-        models::orders(&owner) || !ravel_trace::origin::is_platform(owner.as_bytes()) && models::is_named(&name);
+    let platform = ravel_trace::origin::is_platform(owner.as_bytes());
+    let modelled = models::is_access(&owner) || (!platform || models::orders(&owner)) && models::is_named(&name);
     if name.starts_with('<') || !modelled {
         return Ok(());
     }
