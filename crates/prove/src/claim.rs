@@ -1,19 +1,21 @@
 //! Which Ravel writes to a trace: two that run at the same time must not write, rename and read each other's.
 //!
-//! A claim is a file with the number of the process, in the directory for temporary files and under a name made of the trace's
-//! path, so that nothing is left beside the trace. A claim whose process is gone counts for nothing.
+//! A claim is a file in the directory for temporary files, so that nothing is left beside the trace. Its name is made of the trace's
+//! path and of the number of the process; a claim whose process is gone counts for nothing.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, bail};
 use ravel_analysis::merge::fingerprint;
 
 use crate::family;
 
-/// How often a claim of a process that is gone is taken over before another reason is assumed.
-const TAKEOVERS: usize = 3;
+/// How the names of claims begin.
+const PREFIX: &str = "ravel-claim-";
+/// Tells the claims of one process apart.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// Names that are tried when the wanted one is taken.
 const MOST_NAMES: usize = 1000;
 
@@ -22,7 +24,7 @@ const MOST_NAMES: usize = 1000;
 pub struct Claim {
     /// The trace.
     pub output: PathBuf,
-    file: Option<PathBuf>,
+    file: PathBuf,
 }
 
 impl Claim {
@@ -56,9 +58,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if let Some(file) = &self.file {
-            let _ = fs::remove_file(file);
-        }
+        let _ = fs::remove_file(&self.file);
     }
 }
 
@@ -73,44 +73,48 @@ fn claim(output: &Path) -> Result<Result<Claim, u32>> {
         (Some(folder), Some(name)) => folder.join(name),
         _ => path,
     };
-    let name = fingerprint(std::iter::once(path.to_string_lossy().as_ref()));
-    let file = std::env::temp_dir().join(format!("ravel-claim-{name}"));
-    for _ in 0..TAKEOVERS {
-        match File::create_new(&file) {
-            Ok(mut created) => {
-                let _ = write!(created, "{}", std::process::id());
-                family::leave_nothing_at(&file);
-                return Ok(Ok(Claim {
-                    output: output.to_path_buf(),
-                    file: Some(file),
-                }));
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            // Without a place for claims everything works as long as one Ravel runs.
-            Err(_) => break,
-        }
-        if let Some(process) = holder(&file) {
+    let name = format!(
+        "{PREFIX}{}-",
+        fingerprint(std::iter::once(path.to_string_lossy().as_ref()))
+    );
+    let folder = std::env::temp_dir();
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let file = folder.join(format!("{name}{}.{number}", std::process::id()));
+    // The guard hears of it first: Ravel may be killed at any time.
+    family::leave_nothing_at(&file);
+    let claim = Claim {
+        output: output.to_path_buf(),
+        file: file.clone(),
+    };
+    // Without a place for claims everything works as long as one Ravel runs.
+    if fs::write(&file, "").is_err() {
+        return Ok(Ok(claim));
+    }
+    let made = |file: &Path| fs::metadata(file).and_then(|there| there.modified()).ok();
+    let own = made(&file);
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+    for other in entries.map(|entry| entry.path()).filter(|path| *path != file) {
+        let of_path = other.file_name().and_then(|other| other.to_str()?.strip_prefix(&name));
+        let holder = of_path.and_then(|rest| rest.split('.').next()?.parse().ok());
+        // Of two that come at the same time, each sees the other, and none goes on.
+        if let Some(process) = holder.filter(|process| is_ravel(*process))
+            && made(&other).is_some_and(|other| own.is_none_or(|own| other <= own))
+        {
             return Ok(Err(process));
         }
-        let _ = fs::remove_file(&file);
     }
-    Ok(Ok(Claim {
-        output: output.to_path_buf(),
-        file: None,
-    }))
+    Ok(Ok(claim))
 }
 
-/// The process that has a claim, if it is alive and a Ravel.
-fn holder(file: &Path) -> Option<u32> {
-    let process: u32 = fs::read_to_string(file).ok()?.trim().parse().ok()?;
+/// Whether a process is alive and a Ravel.
+fn is_ravel(process: u32) -> bool {
     let program = |id: &str| fs::read_link(format!("/proc/{id}/exe")).ok();
-    let own = program("self")?;
-    let name = |path: &Path| {
+    let name = |path: PathBuf| {
         path.file_name()
             .map(|name| name.to_string_lossy().replace(" (deleted)", ""))
     };
-    let other = program(&process.to_string())?;
-    (name(&other) == name(&own)).then_some(process)
+    let other = program(&process.to_string()).and_then(name);
+    other.is_some() && other == program("self").and_then(name)
 }
 
 #[cfg(test)]
@@ -138,10 +142,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let output = folder.path().join("t.ravel");
         let claim = Claim::take(&output).expect("free");
-        let file = claim.file.clone().expect("a file");
-        std::mem::forget(claim);
         // No process has this number.
-        fs::write(&file, u32::MAX.to_string()).expect("written");
+        let own = format!("-{}.", std::process::id());
+        let left = claim
+            .file
+            .display()
+            .to_string()
+            .replace(&own, &format!("-{}.", u32::MAX));
+        fs::rename(&claim.file, &left).expect("renamed");
         assert!(Claim::take(&output).is_ok());
+        fs::remove_file(left).expect("removed");
     }
 }

@@ -326,6 +326,21 @@ impl AtWork {
         Ok(())
     }
 
+    /// Waits for a JVM. A copy of Ravel that is about to become another program has the same words in its command line, so the
+    /// program counts.
+    fn wait_for_jvm(&self) -> Result<(), String> {
+        let is_java = |id: &u32| {
+            let program = std::fs::read_link(format!("/proc/{id}/exe"));
+            program.is_ok_and(|program| program.file_name().is_some_and(|name| name == "java"))
+        };
+        let start = Instant::now();
+        while !processes(&self.mark).iter().any(is_java) {
+            check(start.elapsed() < LIMIT, "the program did not start")?;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
     /// Waits for a forced run.
     fn wait_for_forced(&self) -> Result<(), String> {
         let start = Instant::now();
@@ -389,12 +404,7 @@ fn sigterm_stops_the_job_while_the_program_is_recorded() {
     each(&tested_jdks(), |jdk| {
         let work = AtWork::new(jdk, &[], false);
         let (mark, id) = (work.mark.clone(), work.child.id());
-        let java = format!("{mark} -cp");
-        let start = Instant::now();
-        while processes(&java).iter().all(|process| *process == id) {
-            check(start.elapsed() < LIMIT, "the program did not start")?;
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        work.wait_for_jvm()?;
         signal("-TERM", id);
         let output = end(work.child)?;
         check(output.status.code() == Some(143), words(&output))?;
@@ -407,12 +417,8 @@ fn two_jobs_in_one_folder_keep_their_traces_apart() {
     let jdk = &tested_jdks()[0];
     let first = AtWork::new(jdk, &["--end-after", "2"], false);
     let trace = first.directory.path().join("t.ravel");
-    let start = Instant::now();
     // The first has claimed its trace before the program starts.
-    while processes(&first.mark).len() < 2 {
-        assert!(start.elapsed() < LIMIT, "the program did not start");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    first.wait_for_jvm().expect("it starts");
     let mut second = ravel();
     second
         .arg("run")
@@ -451,12 +457,7 @@ fn nothing_outlives_a_killed_ravel() {
         };
         let (mark, id) = (work.mark.clone(), work.child.id());
         if *stage == "recording" {
-            let java = format!("{mark} -cp");
-            let start = Instant::now();
-            while processes(&java).iter().all(|process| *process == id) {
-                check(start.elapsed() < LIMIT, "the program did not start")?;
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            work.wait_for_jvm()?;
         } else {
             work.wait_for_forced()?;
         }
