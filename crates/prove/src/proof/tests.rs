@@ -377,7 +377,7 @@ fn a_trace_that_lacks_some_synchronisation_confirms_no_race() {
         judged(&program, finding(&program, Rule::DataRace, &events, &[])).evidence
     };
     assert_eq!(race(false), Evidence::Harmful);
-    assert_eq!(race(true), Evidence::Witnessed);
+    assert_eq!(race(true), Evidence::Predicted);
 }
 
 #[test]
