@@ -806,7 +806,7 @@ mod tests {
             "unlock",
             "park",
             "offer",
-            "submit",
+            "execute",
         ] {
             assert!(is_named(name), "{name}");
         }
