@@ -1,7 +1,7 @@
 /* bug:
- *   rule naked-notify
+ *   rule naked-notify | failure
  *   variable Gate.lock
- *   evidence harmful
+ *   evidence confirmed
  *   outcome hang
  * about: The flag is looked at before the lock is taken: who sees it down and is told of its rise before it waits, waits for ever.
  */

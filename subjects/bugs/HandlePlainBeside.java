@@ -1,5 +1,5 @@
 /* bug:
- *   rule data-race
+ *   rule data-race | atomicity
  *   variable Gauge.level
  *   evidence confirmed
  *   outcome value

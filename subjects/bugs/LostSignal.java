@@ -1,7 +1,7 @@
 /* bug:
- *   rule naked-notify
+ *   rule naked-notify | failure
  *   variable LostSignal.Bell
- *   evidence harmful
+ *   evidence confirmed
  *   outcome hang
  * about: The signal leaves nothing behind: who comes after it waits for ever. In the recorded run the waiter is there in time, by 100
  *   milliseconds.

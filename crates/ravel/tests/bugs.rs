@@ -158,12 +158,12 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
     ("latch", &["EarlyTick"], &["Latches"]),
     (
         "virtual thread",
-        &["VirtualAccount"],
+        &["VirtualTill"],
         &["VirtualThreads", "VirtualBlocking", "VirtualExecutor"],
     ),
     (
         "thread",
-        &["CounterLost"],
+        &["Connection", "CounterLost"],
         &[
             "StartJoin",
             "ThreadSubclass",
@@ -185,13 +185,12 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
 
 /// The rules that a run can show, each with a subject of the sample that must show it. Static rules have their pairs of classes in
 /// `crates/scan/tests/java/Rules.java`; `lock-discipline` has no schedule to force, and is in the scenarios of the analyses.
-const RULES: [(&str, &str); 6] = [
-    ("data-race", "CounterLost"),
+const RULES: [(&str, &str); 5] = [
+    ("data-race", "Connection"),
     ("atomicity", "AtomicGetThenSet"),
     ("atomic-set", "NumberRange"),
-    ("unserializable", "NumberRange"),
     ("lock-order", "DeadlockTwo"),
-    ("naked-notify", "LostSignal"),
+    ("failure", "LostSignal"),
 ];
 
 /// Subjects that run on both JDKs: a wrong value, an exception, a deadlock, an order that was not recorded. The others take turns.
@@ -216,7 +215,7 @@ fn sample() -> Vec<&'static str> {
     names
 }
 
-const VIRTUAL: &str = "VirtualAccount";
+const VIRTUAL: &str = "VirtualTill";
 
 fn findings(jdk: &Jdk, classes: &Path, name: &str, dir: &Path) -> Result<(Option<i32>, serde_json::Value), String> {
     let report = dir.join(format!("{name}-{}.json", jdk.release));

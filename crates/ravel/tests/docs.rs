@@ -62,7 +62,6 @@ fn is_steady(line: &str) -> bool {
         "  fix:",
         "  forced run:",
         "  more:",
-        "ann has",
     ]
     .iter()
     .any(|start| line.starts_with(start))

@@ -559,8 +559,8 @@ fn a_recording_for_races_behaves_the_same_and_tells_the_places() {
             seen,
             [
                 place("Lanes$Box.racy", "Lanes$Box.bump (Lanes.java:11)"),
+                place("Lanes$Index.words", "Lanes$Index.note (Lanes.java:16)"),
                 place("Lanes.seen", "Lanes.deep (Lanes.java:21)"),
-                place("java.util.HashMap.table", "Lanes$Index.note (Lanes.java:16)"),
             ]
         );
         let output = run(ravel().arg("replay").arg(&trace), LIMIT);

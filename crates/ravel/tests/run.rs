@@ -169,7 +169,7 @@ fn the_number_of_jobs_changes_nothing() {
             told.push((findings, text(&output.stderr)));
         }
         assert_eq!(told[0], told[1]);
-        assert!(findings(&directory.path().join("4.json")).len() > 1);
+        assert!(!findings(&directory.path().join("4.json")).is_empty());
     }
 }
 
@@ -270,7 +270,7 @@ fn what_went_wrong_beside_others_is_tried_again_alone() {
         let output = whole_job(&jdk, directory.path(), &["--jobs", "2"], &program);
         assert_code(&output, 1, "two bugs");
         let found = findings(&directory.path().join("t.json"));
-        for variable in ["AtomicInteger", "AtomicLong"] {
+        for variable in ["Alone.few", "Alone.many"] {
             let named = |finding: &&Value| finding["variables"].to_string().contains(variable);
             // Beside the other it never happens. Whether the lost count shows at the end depends on the rest of the run.
             let happened = |finding: &&Value| finding["evidence"] == "harmful" || finding["evidence"] == "confirmed";

@@ -28,6 +28,15 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// The sample with what happens between fork and join so many times: a thread that was joined does not go on.
+fn repeated(times: usize) -> String {
+    let is_frame = |line: &&str| ["fork", "begin", "end", "join"].iter().any(|word| line.contains(word));
+    let lines = SAMPLE.split_inclusive('\n');
+    let between: String = lines.clone().filter(|line| !is_frame(line)).collect();
+    let frame: Vec<&str> = lines.filter(is_frame).collect();
+    [frame[0], frame[1], &between.repeat(times), frame[2], frame[3]].concat()
+}
+
 /// A directory with `a.std` and `a.ravel` in it.
 fn sample(content: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a directory");
@@ -65,12 +74,12 @@ fn text_goes_in_and_comes_out_the_same() {
 
 #[test]
 fn info_tells_what_is_in_a_trace_within_eighty_columns() {
-    let directory = sample(&SAMPLE.repeat(50));
+    let directory = sample(&repeated(50));
     let output = ravel(directory.path(), &["info", "a.ravel"]);
     let shown = text(&output.stdout);
     for expected in [
         "option      imported = a.std",
-        "events      450",
+        "events      254",
         "  read                  100",
         "threads     2",
         "locations   2, 1 of them used by more than one thread",
@@ -176,7 +185,7 @@ fn a_damaged_trace_is_refused_and_can_be_salvaged() {
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let directory = sample(&SAMPLE.repeat(20_000));
+    let directory = sample(&repeated(20_000));
     for arguments in [["dump", "a.ravel"], ["export", "a.ravel"]] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_ravel"))
             .arg("trace")
