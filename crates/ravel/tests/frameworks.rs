@@ -27,8 +27,9 @@ const WAYS: &[&str] = &[
     "Pool",
 ];
 
-/// The ways in which the program hands an item over too early, one at a time.
-const EARLY: &[&str] = &["VolatileField", "Promise", "Pool"];
+/// The ways in which the program hands an item over too early, one at a time. Two pools are left out: which of them comes to the
+/// library's own fields first, and so whether these order their tasks, differs from run to run.
+const EARLY: &[&str] = &["VolatileField", "Promise"];
 
 /// Records the program and gives what is found in it.
 fn found(jdk: &Jdk, classes: &Path, words: &[&str]) -> Result<Vec<String>, String> {
