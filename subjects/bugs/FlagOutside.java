@@ -1,7 +1,7 @@
 /* bug:
- *   rule naked-notify | failure
+ *   rule naked-notify
  *   variable Gate.lock
- *   evidence confirmed
+ *   evidence harmful
  *   outcome hang
  * about: The flag is looked at before the lock is taken: who sees it down and is told of its rise before it waits, waits for ever.
  */

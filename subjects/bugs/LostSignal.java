@@ -1,7 +1,7 @@
 /* bug:
- *   rule naked-notify | failure
+ *   rule naked-notify
  *   variable LostSignal.Bell
- *   evidence confirmed
+ *   evidence harmful
  *   outcome hang
  * about: The signal leaves nothing behind: who comes after it waits for ever. In the recorded run the waiter is there in time, by 100
  *   milliseconds.

@@ -1,7 +1,7 @@
 /* bug:
- *   rule data-race | atomicity | atomic-set | unserializable | failure
+ *   rule data-race | atomicity | atomic-set | unserializable
  *   variable Gate.open
- *   evidence confirmed
+ *   evidence harmful
  *   outcome hang | deadlock
  * about: The waiter looks at the flag before it takes the lock: if the flag is set and the signal given in between,
  *   it waits for a signal that has passed.

@@ -507,10 +507,13 @@ fn begin(env: *mut JNIEnv, thread: jthread) {
                 // A thread that waits for its turn in a forced run does so in native code, so it counts as one that runs.
                 if let Some(found) = watcher.look(agent) {
                     agent.failures.add(found.failure().clone());
-                    agent.end_process(match agent.baton {
+                    agent.end_process(match &agent.baton {
                         None => found.ended_by(),
                         // The verdict on a schedule tells a deadlock by the cycle of its own locks.
-                        Some(_) => EndedBy::Hang,
+                        Some(baton) => {
+                            baton.stands_still();
+                            EndedBy::Hang
+                        }
                     });
                 }
             });

@@ -34,6 +34,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const SELDOM: Duration = Duration::from_secs(5);
 /// Looks in a row that must see the same before anything is concluded.
 const SAME: u32 = 6;
+/// The same in a forced run: the watch of the schedule concludes first, since it knows whose turn it is.
+const SAME_FORCED: u32 = 12;
 /// The part of a processor that a program that stands still may use, in percent: compilers and collectors end their work.
 const BUSY: u128 = 25;
 /// The time between two looks at the end of the JVM.
@@ -138,7 +140,8 @@ impl Watcher {
             self.seen = (0, 0);
             return None;
         }
-        let sure = self.seen.1 + 1 >= SAME;
+        let same = if agent.baton.is_some() { SAME_FORCED } else { SAME };
+        let sure = self.seen.1 + 1 >= same;
         let (mark, found) = attached(|env| inspect(agent, env, sure))?;
         match mark {
             Some(mark) if mark == self.seen.0 => self.seen.1 += 1,
@@ -148,7 +151,7 @@ impl Watcher {
                 self.next = now + SELDOM;
             }
         }
-        if sure && self.seen.1 >= SAME {
+        if sure && self.seen.1 >= same {
             if found.is_none() {
                 self.next = now + SELDOM;
             }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use ravel_agent::ELAPSED;
 use ravel_agent::options::Options;
-use ravel_protocol::{EndedBy, JvmName, Signature, Status, Watch, line};
+use ravel_protocol::{EndedBy, JvmName, Signature, Status, Verdict, Watch, line};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
 use ravel_trace::{EndReason, Event, Failure, Op, ReadOptions, Reader, Source, StandardInput};
@@ -251,7 +251,12 @@ impl JvmRunner {
         };
         let report = reports.into_iter().next();
         let ended_by = report.as_ref().and_then(|report| report.ended_by);
-        let cut = limit < self.limit && (timed_out || ended_by == Some(EndedBy::Hang));
+        // The agent ends a process that stands still as well as one that takes too long; only the first has a verdict that says so.
+        let stood_still = matches!(
+            report.as_ref().and_then(|report| report.verdict.as_ref()),
+            Some(Verdict::Hang { .. })
+        );
+        let cut = limit < self.limit && !stood_still && (timed_out || ended_by == Some(EndedBy::Hang));
         let forced = Forced {
             status: ended,
             timed_out: timed_out && !cut,

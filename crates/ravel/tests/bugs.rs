@@ -57,7 +57,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
     ("several fields", &["Salesman", "NumberRange"], &[]),
     (
         "monitor",
-        &["Account", "DeadlockTwo", "DeadlockThree"],
+        &["Account", "DeadlockTwo", "DeadlockThree", "OnCall"],
         &[
             "SynchronizedBlocks",
             "SynchronizedMethods",
@@ -184,13 +184,15 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
 ];
 
 /// The rules that a run can show, each with a subject of the sample that must show it. Static rules have their pairs of classes in
-/// `crates/scan/tests/java/Rules.java`; `lock-discipline` has no schedule to force, and is in the scenarios of the analyses.
-const RULES: [(&str, &str); 5] = [
+/// `crates/scan/tests/java/Rules.java`; `lock-discipline` has no schedule to force, and is in the scenarios of the analyses; `failure`
+/// has `tests/failures.rs`.
+const RULES: [(&str, &str); 6] = [
     ("data-race", "Connection"),
     ("atomicity", "AtomicGetThenSet"),
     ("atomic-set", "NumberRange"),
     ("lock-order", "DeadlockTwo"),
-    ("failure", "LostSignal"),
+    ("naked-notify", "LostSignal"),
+    ("unserializable", "OnCall"),
 ];
 
 /// Subjects that run on both JDKs: a wrong value, an exception, a deadlock, an order that was not recorded. The others take turns.

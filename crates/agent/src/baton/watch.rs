@@ -99,6 +99,11 @@ impl Baton {
         }
         false
     }
+
+    /// The JVM says that no thread will ever go on.
+    pub fn stands_still(&self) {
+        self.lock().note_hang();
+    }
 }
 
 impl BatonState {
@@ -140,10 +145,15 @@ impl BatonState {
         if Idle::has_children() {
             return false;
         }
+        self.note_hang();
+        true
+    }
+
+    /// All threads that live wait for nothing.
+    fn note_hang(&mut self) {
         let mut numbers: Vec<u32> = self.live.keys().copied().collect();
         numbers.sort_unstable();
         self.hung = Some(numbers.iter().map(|number| self.name(*number)).collect());
-        true
     }
 }
 
@@ -151,7 +161,7 @@ impl BatonState {
 mod tests {
     use std::sync::mpsc;
 
-    use ravel_protocol::WantedLock;
+    use ravel_protocol::{Verdict, WantedLock};
 
     use super::super::tests::{block, lost, schedule};
     use super::*;
@@ -199,6 +209,22 @@ mod tests {
         });
         let cause = Cause::WaitedForThread { lock };
         assert_eq!(baton.verdict(), lost(0, "main", 2, 5, cause));
+    }
+
+    #[test]
+    fn a_standstill_that_the_jvm_sees_is_the_verdict_once_all_turns_are_over() {
+        let baton = Baton::new(schedule(&[]));
+        let main = block(0, 2);
+        baton.add(&raw const *main, 0, "main".into());
+        std::thread::scope(|scope| {
+            scope.spawn(|| baton.begin(0, "main", false));
+        });
+        baton.stands_still();
+        let hang = Verdict::Hang {
+            threads: vec!["main".into()],
+            slip: None,
+        };
+        assert_eq!(baton.verdict(), hang);
     }
 
     #[test]
