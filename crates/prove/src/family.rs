@@ -330,8 +330,10 @@ mod tests {
     #[test]
     fn a_member_that_has_its_mark_as_an_argument_is_found() {
         let mark = format!("argument-{}", std::process::id());
+        // A shell that waits for input and starts nothing: a child that it starts just before its end would not have the mark.
         let mut child = Command::new("sh")
-            .args(["-c", "sleep 600; true", &mark])
+            .args(["-c", "read line", &mark])
+            .stdin(Stdio::piped())
             .spawn()
             .expect("a shell");
         let family = Family {

@@ -64,6 +64,18 @@ impl Judged<'_> {
             })
     }
 
+    /// Why no harm was seen, in words.
+    pub fn no_harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> &'static str {
+        let comparable = !self.contended || self.apart && self.comparable(runs, controls).is_some();
+        match comparable {
+            true => "its forced runs ended as a serial order of the units ends",
+            false => {
+                "other threads write to the same variables and do so in another order in each run, so the end of its forced runs \
+                 could not be compared with that of serial orders"
+            }
+        }
+    }
+
     /// Threads of the pattern that block each other.
     fn deadlock(&self, runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         let ours = |run: &Arc<Forced>| {

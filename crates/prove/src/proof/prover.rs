@@ -272,7 +272,8 @@ impl<'a> Prover<'a> {
                             self.retell(finding, &candidate, &values);
                         }
                         let limit = self.judge(finding, &candidate, &goal, happened, (contended, *apart))?;
-                        if result.is_err() || !*apart || limit.is_empty() {
+                        // With other writers, only the ending in which all threads go on one by one can be compared.
+                        if result.is_err() || *apart == contended || limit.is_empty() {
                             result = Ok(limit);
                         }
                         if finding.evidence == Evidence::Harmful {
@@ -491,7 +492,7 @@ impl<'a> Prover<'a> {
             return Ok("no serial order of the units could be forced, so nothing is known of harm".into());
         }
         let Some(harm) = judged.harm(&runs, &controls) else {
-            return Ok("its forced runs ended as a serial order of the units ends".into());
+            return Ok(judged.no_harm(&runs, &controls).into());
         };
         if runs.len() < 2 {
             runs.push(self.run(&schedule, 1)?);

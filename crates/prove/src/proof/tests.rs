@@ -324,6 +324,39 @@ fn a_pattern_that_ends_like_a_serial_order_is_confirmed_and_no_more() {
 }
 
 #[test]
+fn an_end_that_cannot_be_compared_is_not_called_that_of_a_serial_order() {
+    let alone_fails = |schedule: &Schedule, _: usize, run: &mut Forced| {
+        if schedule.segments.iter().any(|segment| segment.until >= 20_000) {
+            run.trace = None;
+            run.verdict = Some(Verdict::Failed {
+                slip: slip(Cause::MadeNoStep),
+            });
+        }
+    };
+    let mut text = String::from("main | t1 | t2 | t3\nfork t1 | | |\nfork t2 | | |\nfork t3 | | |\n");
+    for column in ["| {} | |", "| | {} |", "| | | {}"] {
+        for operation in ["enter C.add()V", "r C.n", "w C.n+1", "exit"] {
+            text.push_str(&column.replace("{}", operation));
+            text.push('\n');
+        }
+    }
+    text.push_str("join t1 | | |\njoin t2 | | |\njoin t3 | | |\n");
+    let events = [("t1", 6), ("t2", 11), ("t1", 7)];
+    let units = [("t1", 5, 8), ("t2", 9, 12)];
+    let program = fake(&text);
+    let harmful = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
+    assert_eq!(harmful.evidence, Evidence::Harmful, "{:?}", harmful.limit);
+    let program = fake(&text).altered(alone_fails);
+    let confirmed = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
+    assert_eq!(confirmed.evidence, Evidence::Confirmed);
+    assert!(
+        limit(&confirmed).ends_with("could not be compared with that of serial orders"),
+        "{:?}",
+        confirmed.limit
+    );
+}
+
+#[test]
 fn an_exception_that_no_serial_order_throws_is_harm() {
     let program = fake(
         "

@@ -14,9 +14,13 @@ public final class RavelThreads {
     public static void starting(Thread child) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || child.ravel$n != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
+        String kind = child.getClass().getName();
+        // A carrier runs nothing of the program under its own name. It must not wait for a turn: virtual threads wait for it.
+        if (kind.equals("jdk.internal.misc.CarrierThread")) return;
         // A pool starts its workers in the thread that finds it busy, another one in each run: that is no point of the program.
         boolean worker = child instanceof java.util.concurrent.ForkJoinWorkerThread
-                || child.getClass().getName().startsWith("kotlinx.coroutines.scheduling.");
+                || kind.equals("java.util.concurrent.DelayScheduler")
+                || kind.startsWith("kotlinx.coroutines.scheduling.");
         if (!worker) {
             if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
             RavelPoints.step(t);
