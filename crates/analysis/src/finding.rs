@@ -219,6 +219,34 @@ pub struct Summary {
     /// What took how long; none if findings were not forced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Times>,
+    /// What a static scan read and did not follow; none for runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scanned: Option<Scanned>,
+}
+
+/// What a static scan read, and what it did not follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Scanned {
+    /// Methods with code.
+    pub methods: u64,
+    /// Source lines with code.
+    pub lines: u64,
+    /// Methods whose code could not be understood.
+    pub failed_methods: u64,
+    /// Classes that are named and were not there: taken to lock nothing.
+    pub missing_classes: u64,
+    /// Calls that no method answers: taken to lock nothing.
+    pub unresolved_calls: u64,
+    /// Calls by reflection: taken to lock nothing.
+    pub reflective_calls: u64,
+    /// Native methods: taken to lock nothing.
+    pub native_methods: u64,
+    /// Acquisitions of a lock without a name in code.
+    pub unnamed_locks: u64,
+    /// Names of objects with too many parts.
+    pub long_names: u64,
+    /// Methods too large for rules that follow values.
+    pub large_methods: u64,
 }
 
 /// Milliseconds that the parts of the work took, each as the sum over all that worked side by side.

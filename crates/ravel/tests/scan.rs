@@ -159,6 +159,38 @@ fn exit_codes_and_configuration() {
     assert_eq!(again.status.code(), Some(1), "{}", text(&again));
 }
 
+/// What was not read and what was not followed is in the text and in JSON.
+#[test]
+fn what_a_scan_left_out_is_said_in_every_report() {
+    let path = ".next".repeat(20);
+    let source = format!(
+        "class Deep {{
+            Deep next;
+            Object lock() {{ return this; }}
+            void deep() {{ synchronized (this{path}) {{ notifyAll(); }} }}
+            void result() {{ synchronized (lock()) {{ notifyAll(); }} }}
+        }}"
+    );
+    let folder = compiled_from(&tested_jdks()[0], "Deep.java", &source);
+    let folder = folder.path();
+    std::fs::write(folder.join("cut.jar"), b"PK\x03\x04 and no more").expect("written");
+    let shown = text(&scan(folder, &["classes", "cut.jar", "--width", "400"]));
+    assert!(
+        shown.contains("Not followed: 2 locks without a name, 1 names of objects with more than 16 parts"),
+        "{shown}"
+    );
+    assert!(shown.contains("cut.jar"), "{shown}");
+    let report = text(&scan(folder, &["classes", "cut.jar", "--format", "json"]));
+    let json: Value = serde_json::from_str(&report).expect("JSON");
+    let scanned = &json["summary"]["scanned"];
+    assert_eq!(
+        (&scanned["unnamed_locks"], &scanned["long_names"], &scanned["methods"]),
+        (&2.into(), &1.into(), &4.into())
+    );
+    let warnings = json["warnings"].as_array().map_or(&[][..], Vec::as_slice);
+    assert!(warnings.iter().any(|warning| warning.to_string().contains("cut.jar")), "{report}");
+}
+
 /// A program that is right, next to code that is not: a class that is used but for one method, and one that is not used at all.
 const QUIET: &str = "
 public class Quiet {

@@ -31,6 +31,9 @@ pub struct CallGraph<'p> {
     /// What each target is.
     targets: Vec<CallRef>,
     index: FxHashMap<CallRef, TargetId>,
+    /// The method that the class of each target has or inherits. A target is asked about once for each method of its name, so this
+    /// is looked up once.
+    inherited: Vec<Option<MethodId>>,
     /// The sites of each target.
     sites: Vec<Vec<CallSite>>,
     /// The targets with each name and descriptor.
@@ -45,6 +48,7 @@ impl<'p> CallGraph<'p> {
             hierarchy: Hierarchy::new(program),
             targets: Vec::new(),
             index: FxHashMap::default(),
+            inherited: Vec::new(),
             sites: Vec::new(),
             by_selector: FxHashMap::default(),
             program,
@@ -58,6 +62,11 @@ impl<'p> CallGraph<'p> {
                 }
             }
         }
+        let lookup = |target: &CallRef| {
+            let (class, selector) = program.symbols.members(target.pair);
+            graph.hierarchy.lookup(class, selector)
+        };
+        graph.inherited = graph.targets.par_iter().map(lookup).collect();
         graph
     }
 
@@ -103,20 +112,24 @@ impl<'p> CallGraph<'p> {
         let through = self.hierarchy.reached_through(method);
         let mut answered = targets.clone();
         answered.retain(|target| {
-            self.hierarchy
-                .may_call(self.targets[target.0 as usize], method, &through)
+            let at = target.0 as usize;
+            let named = self.targets[at];
+            let (class, _) = self.program.symbols.members(named.pair);
+            (named.is_virtual && through.contains(&class)) || self.inherited[at] == Some(method)
         });
         answered
     }
 
     /// How many methods may answer a target, counted up to `limit`.
     pub fn answer_count(&self, target: TargetId, limit: usize) -> usize {
-        let target = self.targets[target.0 as usize];
-        if target.is_virtual {
-            self.hierarchy.count_answers(target, limit)
-        } else {
-            1
+        let at = target.0 as usize;
+        let target = self.targets[at];
+        if !target.is_virtual {
+            return 1;
         }
+        let (class, selector) = self.program.symbols.members(target.pair);
+        let own = usize::from(self.inherited[at].is_some());
+        own + self.hierarchy.count_overrides(class, selector, limit.saturating_sub(own))
     }
 
     /// The same for several methods at once.
@@ -126,13 +139,9 @@ impl<'p> CallGraph<'p> {
 
     /// How many calls name a class that was not read or a method that it does not have.
     pub fn unresolved(&self) -> usize {
-        let resolved = |target: &CallRef| {
-            let (class, selector) = self.program.symbols.members(target.pair);
-            self.hierarchy.lookup(class, selector).is_some()
-        };
-        let counts = self.targets.par_iter().zip(&self.sites);
+        let counts = self.inherited.iter().zip(&self.sites);
         counts
-            .filter(|(target, _)| !resolved(target))
+            .filter(|(inherited, _)| inherited.is_none())
             .map(|(_, sites)| sites.len())
             .sum()
     }

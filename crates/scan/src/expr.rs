@@ -2,7 +2,7 @@
 //! the same; what makes that safe enough is that an assignment to anything an expression depends on forgets it.
 
 use ravel_trace::naming;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::symbols::{PairId, Sym, Symbols};
 
@@ -13,11 +13,9 @@ pub struct ExprId(pub u32);
 /// The expression that stands for everything that has no name: the paper's `*`.
 pub const UNKNOWN: ExprId = ExprId(0);
 
-/// Expressions with more parts than this are `*`.
-pub const MAX_PARTS: u32 = 5;
-
-/// The same for expressions that are carried from method to method.
-pub const MAX_SHARED_PARTS: u32 = MAX_PARTS;
+/// Expressions with more parts than this are `*`, and counted. People write shorter ones; damaged code and recursion over trees
+/// need the bound.
+pub const MAX_PARTS: u32 = 16;
 
 /// One step of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,7 +49,8 @@ pub enum Node {
 pub struct Exprs {
     nodes: Vec<Node>,
     index: FxHashMap<Node, ExprId>,
-    max_parts: u32,
+    /// The nodes that are not in it because they would have too many parts.
+    cut: FxHashSet<Node>,
 }
 
 impl Default for Exprs {
@@ -67,16 +66,13 @@ impl Exprs {
         Exprs {
             nodes: nodes.to_vec(),
             index: index.collect(),
-            max_parts: MAX_PARTS,
+            cut: FxHashSet::default(),
         }
     }
 
-    /// A table for expressions that are carried from method to method.
-    pub fn shared() -> Exprs {
-        Exprs {
-            max_parts: MAX_SHARED_PARTS,
-            ..Exprs::default()
-        }
+    /// How many expressions became `*` because they had too many parts; what was made of them is not counted again.
+    pub fn cut(&self) -> usize {
+        self.cut.len()
     }
 
     /// The nodes, `*` first.
@@ -94,14 +90,16 @@ impl Exprs {
         if let Some(expr) = self.index.get(&node) {
             return *expr;
         }
-        let whole = match node {
-            Node::Field(base, _) | Node::ReadWrite(base) => base != UNKNOWN && self.parts(base) < self.max_parts,
-            Node::Elem(base, index) => {
-                base != UNKNOWN && index != UNKNOWN && self.parts(base) + self.parts(index) <= self.max_parts
+        let parts = match node {
+            Node::Field(UNKNOWN, _) | Node::ReadWrite(UNKNOWN) | Node::Elem(UNKNOWN, _) | Node::Elem(_, UNKNOWN) => {
+                return UNKNOWN;
             }
-            _ => true,
+            Node::Field(base, _) | Node::ReadWrite(base) => self.parts(base) + 1,
+            Node::Elem(base, index) => self.parts(base) + self.parts(index),
+            _ => 1,
         };
-        if !whole {
+        if parts > MAX_PARTS {
+            self.cut.insert(node);
             return UNKNOWN;
         }
         let expr = ExprId(self.nodes.len() as u32);
@@ -235,14 +233,21 @@ mod tests {
     }
 
     #[test]
-    fn long_expressions_are_the_unknown_lock() {
+    fn long_expressions_are_the_unknown_lock_and_counted() {
         let mut exprs = Exprs::default();
         let mut expr = exprs.add(Node::This);
         for _ in 1..MAX_PARTS {
             expr = exprs.add(Node::Field(expr, PairId(1)));
             assert_ne!(expr, UNKNOWN);
         }
-        assert_eq!(exprs.add(Node::Field(expr, PairId(1))), UNKNOWN);
+        let long = exprs.add(Node::Field(expr, PairId(1)));
+        assert_eq!((long, exprs.cut()), (UNKNOWN, 1));
+        // The same again, and what is made of it, is one and the same.
+        exprs.add(Node::Field(expr, PairId(1)));
+        exprs.add(Node::Field(long, PairId(2)));
+        assert_eq!(exprs.cut(), 1);
+        assert_eq!(exprs.add(Node::Elem(expr, expr)), UNKNOWN);
+        assert_eq!(exprs.cut(), 2);
     }
 
     #[test]

@@ -6,7 +6,6 @@
 use ravel_classfile::access;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::body::CallRef;
 use crate::program::{ClassId, MethodId, Program};
 use crate::symbols::Sym;
 
@@ -118,11 +117,9 @@ impl<'p> Hierarchy<'p> {
         through
     }
 
-    /// How many methods may answer a virtual call, counted up to `limit`. Classes that inherit the method count once each,
-    /// which errs to the high side.
-    pub fn count_answers(&self, target: CallRef, limit: usize) -> usize {
-        let (class, selector) = self.program.symbols.members(target.pair);
-        let mut count = usize::from(self.lookup(class, selector).is_some());
+    /// How many overrides of a method are below a class, counted up to `limit`.
+    pub fn count_overrides(&self, class: Sym, selector: Sym, limit: usize) -> usize {
+        let mut count = 0;
         let mut pending: Vec<ClassId> = self.children.get(&class).cloned().unwrap_or_default();
         let mut seen = FxHashSet::default();
         while let Some(class) = pending.pop() {
@@ -137,11 +134,5 @@ impl<'p> Hierarchy<'p> {
             pending.extend(self.children.get(&name).into_iter().flatten().copied());
         }
         count
-    }
-
-    /// Whether a call that names `target` may run `method`, which is reached through `through`.
-    pub fn may_call(&self, target: CallRef, method: MethodId, through: &FxHashSet<Sym>) -> bool {
-        let (class, selector) = self.program.symbols.members(target.pair);
-        (target.is_virtual && through.contains(&class)) || self.lookup(class, selector) == Some(method)
     }
 }

@@ -148,20 +148,18 @@ pub fn scan(paths: &[PathBuf], options: &Options) -> Result<Scan, ScanError> {
         lower: start.elapsed(),
         ..Times::default()
     };
-    let (findings, unresolved) = analyse(&program, options, &mut times);
+    let (findings, counts) = analyse(&program, options, &mut times);
     Ok(Scan {
         findings,
-        counts: Counts {
-            unresolved,
-            ..program.counts
-        },
+        counts,
         problems: program.problems,
         times,
     })
 }
 
-/// Runs all rules on a program; also counts the calls that nothing in it answers.
-pub fn analyse(program: &Program, options: &Options, times: &mut Times) -> (Vec<Finding>, usize) {
+/// Runs all rules on a program. The counts are those of the program, with the calls that nothing in it answers and the locks whose
+/// names grew too long on their way to callers.
+pub fn analyse(program: &Program, options: &Options, times: &mut Times) -> (Vec<Finding>, Counts) {
     analyse_with(RULES, program, options, times)
 }
 
@@ -171,7 +169,7 @@ pub fn analyse_with(
     program: &Program,
     options: &Options,
     times: &mut Times,
-) -> (Vec<Finding>, usize) {
+) -> (Vec<Finding>, Counts) {
     let start = Instant::now();
     let graph = CallGraph::new(program);
     let unresolved = graph.unresolved();
@@ -195,5 +193,11 @@ pub fn analyse_with(
     let drafts = rules.iter().flat_map(|rule| (rule.check)(&facts)).collect();
     let findings = report::findings(program, drafts);
     times.rules = start.elapsed();
-    (findings, unresolved)
+    let in_callers: usize = found.iter().map(|facts| facts.exprs.cut()).sum();
+    let counts = Counts {
+        unresolved,
+        long: program.counts.long + held.exprs.cut() + in_callers,
+        ..program.counts
+    };
+    (findings, counts)
 }

@@ -164,6 +164,12 @@ pub struct Counts {
     pub native: usize,
     /// Calls to reflection, assumed to take no locks.
     pub reflective: usize,
+    /// Acquisitions of a lock that the code does not name by fields, parameters or classes: the results of calls, for one.
+    pub unnamed: usize,
+    /// Methods of the classes that findings are wanted for, too large for rules that follow values.
+    pub large: usize,
+    /// Names of objects with more parts than are followed ([`crate::expr::MAX_PARTS`]).
+    pub long: usize,
 }
 
 /// A program.

@@ -22,7 +22,7 @@ pub struct LocksHeld {
 /// Computes LOCKSHELD (Fig. 7). Locks that the filter calls unshared are left out at their source. What a library locks is known.
 pub fn locks_held(program: &Program, graph: &CallGraph<'_>, filter: &Filter, shuffled: Option<u64>) -> LocksHeld {
     let lent = &program.lent;
-    let mut exprs = Exprs::shared();
+    let mut exprs = Exprs::default();
     // Each node once and in order, so the numbers are those of the library.
     lent.exprs.iter().for_each(|node| {
         exprs.add(*node);
@@ -77,7 +77,8 @@ pub fn dataflow(
             let body = program.body(*method)?;
             let facts = method_facts(*method, body, graph, held, variant, shuffled)?;
             let found = !facts.facts.twice.is_empty() || !facts.facts.witnesses.is_empty();
-            found.then_some(facts)
+            // A name that was too long is counted, whatever else was found.
+            (found || facts.exprs.cut() > 0).then_some(facts)
         })
         .collect()
 }

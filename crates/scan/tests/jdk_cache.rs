@@ -2,8 +2,9 @@
 
 mod common;
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use common::{compile, jdks, methods};
 use ravel_scan::{Options, scan};
@@ -16,12 +17,18 @@ const USES: &str = "import java.util.logging.*;
     }";
 
 fn found(paths: &[PathBuf], cache: &[PathBuf]) -> Vec<String> {
-    let options = Options {
+    found_with(paths, cache, &[])
+}
+
+/// With more classes that are not shared: what they lock does not count, so another file is kept.
+fn found_with(paths: &[PathBuf], cache: &[PathBuf], unshared: &[&str]) -> Vec<String> {
+    let mut options = Options {
         jdk: Some(jdks().remove(0)),
         modules: vec!["java.logging".to_owned()],
         cache: cache.to_vec(),
         ..Options::default()
     };
+    unshared.iter().for_each(|class| options.filter.add_unshared(class));
     let found = scan(paths, &options).expect("scanned");
     assert_eq!(methods(&found.findings, "lock-pattern"), ["Uses.bad"]);
     let counts = found.counts;
@@ -92,6 +99,38 @@ fn several_at_once_see_whole_files() {
         1,
         "one file, and nothing half written is left"
     );
+}
+
+#[test]
+fn only_the_files_used_last_are_kept() {
+    let classes = compile(&[("Uses.java", USES)]);
+    let paths = [classes.path().join("classes")];
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = [folder.path().to_path_buf()];
+    let aged = |name: &str, hours: u64| {
+        let path = folder.path().join(name);
+        let file = File::options().create(true).append(true).open(&path).expect("opened");
+        let age = Duration::from_secs(3600 * hours);
+        file.set_modified(SystemTime::now() - age).expect("aged");
+        path
+    };
+    found(&paths, &cache);
+    let first = kept(folder.path()).pop().expect("a file");
+    let name = first.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+    // Files of other versions and JDKs; one that a killed process left; one that another process is writing; other people's files.
+    let others: Vec<PathBuf> = (1..=5).map(|hours| aged(&format!("jdk-{hours:016x}.locks"), hours)).collect();
+    let abandoned = aged("jdk-AbCdEf.part", 2);
+    let begun = aged("jdk-GhIjKl.part", 0);
+    let foreign = [aged("ravel-agent-1.so", 900), aged("jdk-notes.txt", 900)];
+    // The oldest of all, but used again: that counts.
+    aged(&name, 100);
+    found(&paths, &cache);
+    found_with(&paths, &cache, &["a.Cell"]);
+    let there = |paths: &[PathBuf]| paths.iter().map(|path| path.exists()).collect::<Vec<_>>();
+    assert_eq!(there(&others), [true, true, false, false, false], "four are left");
+    assert_eq!(there(&[first, abandoned, begun]), [true, false, true]);
+    assert_eq!(there(&foreign), [true, true], "no file of ours");
+    assert_eq!(kept(folder.path()).len(), 4 + 1 + 2);
 }
 
 /// The program's own class counts, and the JDK's of the same name is as if it were not there.

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
-use ravel_analysis::finding::{ClassCounts, Report, Summary};
+use ravel_analysis::finding::{ClassCounts, Report, Scanned, Summary};
 use ravel_classfile::archive::ArchiveError;
 use ravel_report::config::Config;
 use ravel_report::{Notes, words};
+use ravel_scan::expr::MAX_PARTS;
 use ravel_scan::program::Counts;
 use ravel_scan::{Options, ScanError, scan};
 
@@ -85,12 +86,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
             paths.join(" ")
         );
     }
-    let mut notes = Notes {
-        analysed: Some(analysed(&scan.counts, start.elapsed().as_secs_f64())),
+    let scanned = scanned(&scan.counts);
+    let notes = Notes {
+        analysed: Some(analysed(&scanned, start.elapsed().as_secs_f64())),
         warnings,
         ..Notes::default()
     };
-    notes.warnings.extend(scan.problems);
     let report = Report {
         program: paths.join(" "),
         summary: Summary {
@@ -99,8 +100,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
                 skipped: scan.counts.duplicates as u64,
                 failed: scan.counts.failed as u64,
             },
+            scanned: Some(scanned),
             ..Summary::default()
         },
+        warnings: scan.problems,
         findings: scan.findings,
         ..Report::default()
     };
@@ -116,27 +119,57 @@ fn is_jdk(home: &Path) -> bool {
     home.join("lib/modules").is_file() || home.join("jmods").is_dir()
 }
 
+fn scanned(counts: &Counts) -> Scanned {
+    Scanned {
+        methods: counts.methods as u64,
+        lines: counts.lines as u64,
+        failed_methods: counts.failed_methods as u64,
+        missing_classes: counts.missing as u64,
+        unresolved_calls: counts.unresolved as u64,
+        reflective_calls: counts.reflective as u64,
+        native_methods: counts.native as u64,
+        unnamed_locks: counts.unnamed as u64,
+        long_names: counts.long as u64,
+        large_methods: counts.large as u64,
+    }
+}
+
 /// What was read, and what was taken for granted.
-fn analysed(counts: &Counts, seconds: f64) -> String {
-    let number = |count: usize| words::number(count as u64);
-    let lines = match counts.lines {
+fn analysed(scanned: &Scanned, seconds: f64) -> String {
+    let number = words::number;
+    let lines = match scanned.lines {
         0 => "no line numbers in the class files".to_owned(),
         lines => format!("{} lines with code", number(lines)),
     };
     let mut text = format!(
         "{} methods, {lines}, in {seconds:.1} s. Taken to lock nothing: {} classes that were not found, {} calls \
          without a target, {} reflective calls, {} native methods",
-        number(counts.methods),
-        number(counts.missing),
-        number(counts.unresolved),
-        number(counts.reflective),
-        number(counts.native)
+        number(scanned.methods),
+        number(scanned.missing_classes),
+        number(scanned.unresolved_calls),
+        number(scanned.reflective_calls),
+        number(scanned.native_methods)
     );
-    if counts.failed_methods > 0 {
+    if scanned.failed_methods > 0 {
         text.push_str(&format!(
             ", {} methods that could not be understood",
-            number(counts.failed_methods)
+            number(scanned.failed_methods)
         ));
+    }
+    let mut not_followed = Vec::new();
+    if scanned.unnamed_locks > 0 {
+        not_followed.push(format!("{} locks without a name", number(scanned.unnamed_locks)));
+    }
+    if scanned.long_names > 0 {
+        let names = number(scanned.long_names);
+        not_followed.push(format!("{names} names of objects with more than {MAX_PARTS} parts"));
+    }
+    if scanned.large_methods > 0 {
+        let methods = number(scanned.large_methods);
+        not_followed.push(format!("values in {methods} very large methods"));
+    }
+    if !not_followed.is_empty() {
+        text.push_str(&format!(". Not followed: {}", not_followed.join(", ")));
     }
     text
 }

@@ -6,7 +6,8 @@
 //!
 //! The name of the file is the hash of the JDK's content, of the modules and locks that count, and of the sources of this crate. It is written
 //! beside and renamed, and has a checksum: a file that another process is writing or that is damaged is not there, and what it would
-//! say is worked out again.
+//! say is worked out again. Of the files in a directory those used last are kept ([`KEPT`]); the others, which belong to JDKs and
+//! versions of Ravel that were replaced, are deleted when a file is added.
 
 mod form;
 mod read;
@@ -16,6 +17,7 @@ use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustc_hash::FxHasher;
 
@@ -29,6 +31,17 @@ use crate::program::{Lent, Program};
 use crate::solve;
 use crate::summary::{SummaryEntry, Way};
 
+/// So many files are kept in a directory.
+const KEPT: usize = 4;
+
+/// How the name of a kept file begins and ends, and the end of one that is being written.
+const PREFIX: &str = "jdk-";
+const SUFFIX: &str = ".locks";
+const PARTIAL: &str = ".part";
+
+/// A file that is still being written after this time was left by a process that was killed.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
 /// The classes of a JDK: from the first of the cache directories that has them, else worked out and kept in the first that can be
 /// written.
 pub(crate) fn of(home: &Path, options: &Options) -> Result<Program, ScanError> {
@@ -39,10 +52,10 @@ pub(crate) fn of(home: &Path, options: &Options) -> Result<Program, ScanError> {
     } else {
         key(home, options).ok()
     };
-    let name = key.map(|key| format!("jdk-{key:016x}.locks"));
+    let name = key.map(|key| format!("{PREFIX}{key:016x}{SUFFIX}"));
     if let Some(name) = &name {
-        let kept = cache.iter().filter_map(|folder| fs::read(folder.join(name)).ok());
-        if let Some(program) = kept.into_iter().find_map(|bytes| form::decode(&bytes)) {
+        let kept = cache.iter().map(|folder| folder.join(name));
+        if let Some(program) = kept.into_iter().find_map(|file| read(&file)) {
             return Ok(program);
         }
     }
@@ -102,18 +115,56 @@ fn hash_file(path: &Path, hasher: &mut FxHasher) -> io::Result<()> {
     }
 }
 
+/// The program in a file, which is marked as used; none if it is not there or damaged.
+fn read(path: &Path) -> Option<Program> {
+    let program = form::decode(&fs::read(path).ok()?)?;
+    // A file that cannot be marked may be deleted earlier and is worked out again then.
+    if let Ok(file) = File::options().write(true).open(path) {
+        let _ = file.set_modified(SystemTime::now());
+    }
+    Some(program)
+}
+
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut partial = tempfile::Builder::new();
+    let mut file = partial.prefix(PREFIX).suffix(PARTIAL).tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.persist(folder.join(name)).map_err(|error| error.error)?;
+    tidy(folder, name);
     Ok(())
+}
+
+/// Deletes all but the files that were used last, the new one among them. Another process that reads one of the others has it open,
+/// or works it out again; what cannot be deleted stays.
+fn tidy(folder: &Path, newest: &str) {
+    let mut old = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (name, Ok(about)) = (entry.file_name(), entry.metadata()) else {
+            continue;
+        };
+        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX) && *name != newest) else {
+            continue;
+        };
+        let used = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        if name.ends_with(SUFFIX) {
+            old.push((used, entry.path()));
+        } else if name.ends_with(PARTIAL) && used.elapsed().is_ok_and(|age| age > ABANDONED) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    old.sort();
+    let surplus = (old.len() + 1).saturating_sub(KEPT);
+    for (_, path) in &old[..surplus] {
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// Works out what the methods lock, and drops the code of those from which no lock can come.
 fn lend(program: &mut Program, filter: &Filter) {
     let graph = CallGraph::new(program);
     let held = solve::locks_held(program, &graph, filter, None);
+    program.counts.long += held.exprs.cut();
     let lent = Lent {
         methods: program.methods.len() as u32,
         exprs: held.exprs.nodes().to_vec(),

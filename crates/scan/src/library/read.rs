@@ -88,6 +88,8 @@ impl<'a> Reader<'a> {
             lines: next()?,
             native: next()?,
             reflective: next()?,
+            unnamed: next()?,
+            long: next()?,
             ..Counts::default()
         })
     }

@@ -87,6 +87,9 @@ impl Writer<'_> {
             unresolved: _,
             native,
             reflective,
+            unnamed,
+            large: _,
+            long,
         } = *counts;
         for count in [
             classes,
@@ -97,6 +100,8 @@ impl Writer<'_> {
             lines,
             native,
             reflective,
+            unnamed,
+            long,
         ] {
             self.number(u32::try_from(count).unwrap_or(u32::MAX));
         }

@@ -262,6 +262,9 @@ pub(super) struct LoweredClass {
     pub instantiates: Vec<Sym>,
     pub source: Option<Box<str>>,
     pub reflective: usize,
+    pub unnamed: usize,
+    pub long: usize,
+    pub large: usize,
     pub failed: usize,
     pub lines: usize,
 }
@@ -335,6 +338,9 @@ pub(super) fn lower(
                     lowered.touches = done.touches.into();
                     lowered.stores_elements = done.stores_elements;
                     out.reflective += done.reflective;
+                    out.unnamed += done.unnamed;
+                    out.long += done.long;
+                    out.large += usize::from(wanted && done.too_large);
                 }
                 None => out.failed += 1,
             }

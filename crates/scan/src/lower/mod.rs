@@ -155,6 +155,9 @@ fn add(program: &mut Program, names: Names, access: u16, bytes: Option<Box<[u8]>
     counts.classes += 1;
     counts.wanted += usize::from(wanted);
     counts.reflective += lowered.reflective;
+    counts.unnamed += lowered.unnamed;
+    counts.long += lowered.long;
+    counts.large += lowered.large;
     counts.failed_methods += lowered.failed;
     counts.lines += lowered.lines;
     let id = ClassId(program.classes.len() as u32);

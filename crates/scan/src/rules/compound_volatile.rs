@@ -8,10 +8,10 @@ use super::guards::asks_for_lock;
 use super::{About, Facts, is_below};
 use crate::body::Stmt;
 use crate::callgraph::CallGraph;
-use crate::flow::{Kind, MethodFlow, parameter};
+use crate::flow::{At, Kind, MethodFlow, Origins, parameter};
 use crate::program::{Field, MethodId, Program};
 use crate::report::Draft;
-use crate::symbols::field_descriptor;
+use crate::symbols::{PairId, field_descriptor};
 
 /// One finding per method and field.
 pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
@@ -59,8 +59,8 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
         if held[usize::from(at)].as_ref().is_none_or(|held| !held.is_empty()) {
             continue;
         }
-        // The value that is written, and the field that it must not come from.
-        let (field, value) = match flow.kind(at) {
+        // The field that is written, or the read of the array in it of which an element is.
+        let (field, array) = match flow.kind(at) {
             Kind::Write(index) => match known.field(program, index) {
                 Some(field) => (field, None),
                 None => continue,
@@ -76,45 +76,29 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
             }
             _ => continue,
         };
-        // A reference is replaced by another object, which is not calculated.
-        let (_, member) = program.symbols.members(field);
-        let reference = matches!(
-            field_descriptor(program.symbols.bytes(member)).first(),
-            Some(b'L' | b'[')
-        );
-        if value.is_none() && reference {
-            continue;
-        }
         let declared = program.field(field);
         if seen.contains(&field) || declared.is_none_or(|field| field.access & access::VOLATILE == 0) {
             continue;
         }
-        let used = flow.used(at);
-        let updated = match value {
-            None => {
-                let reads = known.reads(program, field);
-                // A value that goes through a call is most often made anew, and the field only asked about.
-                let computed = !used.iter().any(|from| matches!(flow.kind(from), Kind::Call(_)));
-                used.meets(&reads) && computed && flow.operands(at).all(|from| !reads.contains(from))
-            }
-            // `a[i]++` loads from the array that it stores into.
-            Some(array) => used
-                .iter()
-                .any(|from| flow.kind(from) == Kind::Load && flow.operand(from, 0) == Some(array)),
+        let reads = known.reads(program, field);
+        let updated = match array {
+            None if is_reference(program, field) => replaces(&known, at, &reads),
+            None => calculates(&known, at, &reads),
+            Some(array) => updates_element(&known, at, array, &reads),
         };
         if !updated {
             continue;
         }
         seen.push(field);
         // The object of another class is most often one that only this method has yet.
-        let holder = match value {
+        let holder = match array {
             None => flow.operand(at, 0),
             Some(array) => flow.operand(array, 0),
         };
         let is_static = declared.is_some_and(|field| field.access & access::STATIC != 0);
         let own = is_static || !entered_static && holder == Some(parameter(0));
         let told = program.field_name(field);
-        let what = if value.is_some() {
+        let what = if array.is_some() {
             format!("an element of {told}")
         } else {
             told
@@ -137,6 +121,91 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
     }
     drafts
 }
+
+fn is_reference(program: &Program, field: PairId) -> bool {
+    let (_, member) = program.symbols.members(field);
+    let descriptor = field_descriptor(program.symbols.bytes(member));
+    matches!(descriptor.first(), Some(b'L' | b'['))
+}
+
+/// Whether a number is written that is calculated from a read of its field. One that goes through a call is most often made anew, and
+/// the field only asked about, unless the call does nothing but calculate.
+fn calculates(known: &MethodFlow, at: At, reads: &Origins) -> bool {
+    let flow = &known.flow;
+    let used = flow.used(at);
+    used.meets(reads) && only_calculates(known, used) && flow.operands(at).all(|from| !reads.contains(from))
+}
+
+/// Whether a reference is written whose object is made of the one that was read: a number or a text that is calculated from it, a
+/// copy of an array, a new object that gets the old one.
+fn replaces(known: &MethodFlow, at: At, reads: &Origins) -> bool {
+    let flow = &known.flow;
+    let used = flow.used(at);
+    if !used.meets(reads) || !only_calculates(known, used) {
+        return false;
+    }
+    let last = at.checked_sub(1).filter(|last| flow.together(*last, at));
+    let concatenated = last.is_some_and(|last| matches!(flow.kind(last), Kind::Dynamic(_)));
+    let operand = flow.operand_count(at).checked_sub(1);
+    let Some(made) = operand.and_then(|last| flow.operand(at, last)) else {
+        return concatenated;
+    };
+    match flow.kind(made) {
+        Kind::Call(_) => true,
+        // A new object: its constructor, or a method called on it, gets the old one itself.
+        Kind::Other => flow.all().any(|call| {
+            matches!(flow.kind(call), Kind::Call(_))
+                && flow.operand(call, 0) == Some(made)
+                && flow.operands(call).any(|passed| reads.contains(passed))
+        }),
+        _ => false,
+    }
+}
+
+/// Whether an element is written that is calculated from the same element.
+fn updates_element(known: &MethodFlow, at: At, array: At, reads: &Origins) -> bool {
+    let flow = &known.flow;
+    let same = |from: At| {
+        let read = flow.operand(from, 0);
+        // `a[i]++` loads from the array that it stores into; `a[i] = a[i] + 1` reads the field and the index again.
+        let again = |read: At| {
+            read > array && reads.contains(read) && read < from && flow.same_code(read + 1..from, array + 1)
+        };
+        read == Some(array) || read.is_some_and(again)
+    };
+    let mut used = flow.used(at).iter();
+    used.any(|from| flow.kind(from) == Kind::Load && same(from))
+}
+
+/// Whether all calls among the origins of a value only calculate.
+fn only_calculates(known: &MethodFlow, used: &Origins) -> bool {
+    used.iter().all(|from| match known.flow.kind(from) {
+        Kind::Call(index) => known.class.pool.member_ref(index).is_ok_and(|called| {
+            let copied = called.class.starts_with(b"[") && called.name == b"clone";
+            let copies = called.class == b"java/util/Arrays" && called.name.starts_with(b"copyOf");
+            copied || copies || CALCULATING.contains(&called.class)
+        }),
+        _ => true,
+    })
+}
+
+/// Classes whose methods calculate a value from others.
+const CALCULATING: [&[u8]; 14] = [
+    b"java/lang/Boolean",
+    b"java/lang/Byte",
+    b"java/lang/Character",
+    b"java/lang/Double",
+    b"java/lang/Float",
+    b"java/lang/Integer",
+    b"java/lang/Long",
+    b"java/lang/Math",
+    b"java/lang/Short",
+    b"java/lang/String",
+    b"java/lang/StringBuffer",
+    b"java/lang/StringBuilder",
+    b"java/math/BigDecimal",
+    b"java/math/BigInteger",
+];
 
 /// Whether the class of a method locks anything or has atomic fields: then several threads update it.
 fn locks_anything(program: &Program, method: MethodId) -> bool {

@@ -72,11 +72,31 @@ class CompoundVolatile {
   volatile long sum;
   volatile int[] cells = new int[8];
   volatile boolean on;
+  volatile boolean[] marks = new boolean[8];
+  volatile int peak;
+  volatile Integer boxed = 0;
+  volatile String label;
+  volatile Link top;
   volatile List<String> names = List.of();
+  record Link(String name, Link next) {}
   void hitBad() { hits++; }
   void sumBad(int n) { sum += n; }
   void cellBad(int i) { cells[i]++; }
   synchronized void lockedOk() { hits++; }
+  void flipBad() { on = !on; }
+  void peakBad(int n) { peak = Math.max(peak, n); }
+  void boxedBad() { boxed++; }
+  void pushBad(String name) { top = new Link(name, top); }
+  void againBad(int i) { marks[i] = !marks[i]; }
+  void copyBad(String name) {
+    List<String> copy = new ArrayList<>(names);
+    copy.add(name);
+    names = copy;
+  }
+  synchronized void flipOk() { on = !on; }
+  void nextOk(int i) { cells[i] = cells[i + 1]; }
+  void defaultOk() { label = label == null ? "none" : label; }
+  void freshOk(String name) { top = new Link(name, null); }
   void setOk(int n) { hits = n; }
   void flagOk() { if (!on) on = true; }
   void cellSetOk(int i) { cells[i] = 1; }

@@ -101,6 +101,24 @@ class UsesMutex {
   synchronized void madeLockOk() { if (mutex.attempt()) { n++; mutex.release(); } }
 }
 
+// A conditional expression: the value read decides which value is written.
+class Light {
+  private boolean on;
+  private int level;
+  synchronized boolean on() { return on; }
+  synchronized void on(boolean value) { on = value; }
+  synchronized int level() { return level; }
+  synchronized void level(int value) { level = value; }
+}
+
+class Switches {
+  final Light light = new Light();
+  int wanted;
+  synchronized void flipBad() { light.on(!light.on()); }
+  synchronized void limitBad() { light.level(light.level() > 9 ? 9 : 1); }
+  synchronized void ownOk() { light.on(); light.on(wanted > 9); }
+}
+
 class Part {
   final Whole owner;
   int n;

@@ -94,12 +94,25 @@ class CompoundVolatileStats {
   private volatile long bytes;
   private static volatile int open;
   volatile int[] buckets = new int[16];
-  private volatile boolean on;
+  private volatile boolean on, on2;
+  volatile int[] buckets2 = {}, buckets3 = new int[4];
+  static volatile String log = "";
   void receivedBad(byte[] b) { bytes = bytes + b.length; }
   static void openedBad() { ++open; }
   void bucketBad(int n) { buckets[n & 15] += 1; }
-  // A known miss: compilers make a branch of it, and no value goes from the read to the write.
-  void toggleMissed() { on = !on; }
+  // Compilers make a branch of it, and two constants.
+  void toggleBad() { on = !on; }
+  void orBad(boolean more) { on = on || more; }
+  static void logBad(String line) { log += line; }
+  void growBad(int n) {
+    int[] next = Arrays.copyOf(buckets2, buckets2.length + 1);
+    next[next.length - 1] = n;
+    buckets2 = next;
+  }
+  void slotBad(int n) { buckets3[n] = buckets3[n] + n; }
+  void shiftOk(int n) { buckets3[n] = buckets3[n - 1] + n; }
+  void guardedOk(boolean more) { if (!on2) on2 = more || buckets.length > 3; }
+  void resetOk() { buckets2 = new int[buckets2.length]; }
   void setOk(long n) { bytes = n; }
   synchronized void lockedOk() { bytes++; }
   void helperOk(int n) { synchronized (this) { add(n); } }

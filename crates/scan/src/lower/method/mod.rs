@@ -48,6 +48,12 @@ pub(super) struct Lowered {
     pub instantiates: Vec<Sym>,
     pub assigns: Vec<PairId>,
     pub reflective: usize,
+    /// Acquisitions of a lock without a name.
+    pub unnamed: usize,
+    /// Expressions with too many parts.
+    pub long: usize,
+    /// Whether values are not followed in it.
+    pub too_large: bool,
     /// Fields to which the constructor gives the read or the write lock of the lock in another field.
     pub halves: Vec<(PairId, PairId)>,
     pub touches: Vec<Touch>,
@@ -573,6 +579,10 @@ impl Run<'_, '_> {
         let mut escaped: Vec<(ExprId, u16)> = self.escaped.into_iter().collect();
         escaped.retain(|(expr, _)| matches!(self.exprs.node(*expr), Node::New(_)));
         escaped.sort_unstable();
+        let unnamed = self.sites.iter().filter(|site| site.lock == UNKNOWN);
+        self.out.unnamed = unnamed.count();
+        self.out.long = self.exprs.cut();
+        self.out.too_large = crate::flow::is_too_large(self.instructions.len(), self.cfg.blocks.len());
         self.out.body = Body {
             exprs: self.exprs.nodes().into(),
             sites: self.sites.into(),
