@@ -129,7 +129,9 @@ impl<'p> CallGraph<'p> {
         }
         let (class, selector) = self.program.symbols.members(target.pair);
         let own = usize::from(self.inherited[at].is_some());
-        own + self.hierarchy.count_overrides(class, selector, limit.saturating_sub(own))
+        own + self
+            .hierarchy
+            .count_overrides(class, selector, limit.saturating_sub(own))
     }
 
     /// The same for several methods at once.

@@ -116,9 +116,15 @@ fn only_the_files_used_last_are_kept() {
     };
     found(&paths, &cache);
     let first = kept(folder.path()).pop().expect("a file");
-    let name = first.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+    let name = first
+        .file_name()
+        .and_then(|name| name.to_str())
+        .expect("a name")
+        .to_owned();
     // Files of other versions and JDKs; one that a killed process left; one that another process is writing; other people's files.
-    let others: Vec<PathBuf> = (1..=5).map(|hours| aged(&format!("jdk-{hours:016x}.locks"), hours)).collect();
+    let others: Vec<PathBuf> = (1..=5)
+        .map(|hours| aged(&format!("jdk-{hours:016x}.locks"), hours))
+        .collect();
     let abandoned = aged("jdk-AbCdEf.part", 2);
     let begun = aged("jdk-GhIjKl.part", 0);
     let foreign = [aged("ravel-agent-1.so", 900), aged("jdk-notes.txt", 900)];

@@ -115,7 +115,9 @@ impl Choices {
     /// The blocks at which values meet that a branch chooses among, as far as asked.
     pub fn by(&self, branch: u16) -> impl Iterator<Item = u16> + '_ {
         let known = self.known.iter();
-        known.filter(move |(_, branches)| branches.contains(&branch)).map(|(block, _)| *block)
+        known
+            .filter(move |(_, branches)| branches.contains(&branch))
+            .map(|(block, _)| *block)
     }
 }
 

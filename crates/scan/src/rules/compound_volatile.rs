@@ -113,7 +113,7 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
                 message: format!(
                     "{what} is read, changed and written back in three steps: volatile does not make them one"
                 ),
-                help: "Use an atomic variable (AtomicInteger, AtomicIntegerArray, VarHandle), or hold a lock."
+                help: "Use an atomic variable (AtomicInteger, AtomicReference, AtomicIntegerArray), or hold a lock."
                     .to_owned(),
                 shown: own && meant && (is_static || locks),
             },
@@ -168,9 +168,8 @@ fn updates_element(known: &MethodFlow, at: At, array: At, reads: &Origins) -> bo
     let same = |from: At| {
         let read = flow.operand(from, 0);
         // `a[i]++` loads from the array that it stores into; `a[i] = a[i] + 1` reads the field and the index again.
-        let again = |read: At| {
-            read > array && reads.contains(read) && read < from && flow.same_code(read + 1..from, array + 1)
-        };
+        let again =
+            |read: At| read > array && reads.contains(read) && read < from && flow.same_code(read + 1..from, array + 1);
         read == Some(array) || read.is_some_and(again)
     };
     let mut used = flow.used(at).iter();

@@ -46,9 +46,9 @@ fn in_field(program: &Program, graph: &CallGraph<'_>, field: PairId, uses: &[Gua
     // Without a write under the lock, the lock may be there for other fields.
     let meant = kept.iter().any(|used| used.write)
         && guarded >= 3 * bare.len()
-        && !bare
-            .iter()
-            .all(|used| has_looked(program, used, guard) || is_quiet(program, graph, used));
+        && !bare.iter().all(|used| {
+            has_looked(program, used, guard) || looks_again(uses, used, guard) || is_quiet(program, graph, used)
+        });
     let told = program.field_name(field);
     let first = bare.first()?;
     let places: Vec<_> = bare
@@ -90,6 +90,15 @@ fn is_quiet(program: &Program, graph: &CallGraph<'_>, used: &Guarded) -> bool {
         Some(is_only_told(&known, read))
     };
     (closed && !called()) || told().unwrap_or(false)
+}
+
+/// Whether a method only reads, and reads again with the lock later.
+fn looks_again(uses: &[Guarded], used: &Guarded, guard: Guard) -> bool {
+    let mut later = uses
+        .iter()
+        .filter(|other| other.method == used.method && other.pc > used.pc);
+    let again = later.clone().any(|other| !other.write && other.guards.contains(&guard));
+    !used.write && again && !later.any(|other| other.write)
 }
 
 /// Whether a method reads what it has looked at, or set, with the lock before.

@@ -222,6 +222,10 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
             if open.iter().any(|site| body.lock(*site) == same && same != UNKNOWN) {
                 return;
             }
+            let is_own = |site: &u16| exprs.node(body.lock(*site)) == Node::This;
+            if open.iter().any(is_own) && alias::is_maker(program, graph, exprs, lock, method) {
+                return;
+            }
             // No other thread can hold the lock of an object that it has not seen, or wait in a class's initialiser.
             let fresh = |lock: ExprId| {
                 body.is_unpublished(exprs, lock, stmt) || constructs && exprs.any(lock, &mut |node| node == Node::This)

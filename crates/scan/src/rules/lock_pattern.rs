@@ -54,7 +54,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             || is_private(body, facts, instance)
             || is_under_construction(program, facts, instance)
             || is_guarded(program, facts, instance)
-            || is_context(program, facts, instance)
+            || is_context(program, graph, facts, instance)
             || is_made_lock(program, &made, facts, instance)
         {
             continue;
@@ -204,14 +204,16 @@ fn is_private(body: &Body, facts: &MethodFacts, instance: &Instance) -> bool {
         .any(|lock| body.is_unpublished(&facts.exprs, *lock, twice.at))
 }
 
-/// Whether the witness is the context under another name: `this.part.owner` is `this`.
-fn is_context(program: &Program, facts: &MethodFacts, instance: &Instance) -> bool {
+/// Whether the witness is the context under another name: `this.part.owner` is `this`, and so is the maker that an object keeps.
+fn is_context(program: &Program, graph: &CallGraph<'_>, facts: &MethodFacts, instance: &Instance) -> bool {
     let Some(body) = program.body(facts.method).filter(|_| instance.chain.is_empty()) else {
         return false;
     };
     let context = body.lock(instance.context_site);
-    let back = alias::back_to(program, &facts.exprs, instance.twice.second);
-    back.is_some_and(|lock| lock == context)
+    let second = instance.twice.second;
+    let own = || body.exprs.get(context.0 as usize) == Some(&Node::This);
+    alias::back_to(program, &facts.exprs, second).is_some_and(|lock| lock == context)
+        || own() && alias::is_maker(program, graph, &facts.exprs, second, facts.method)
 }
 
 /// Whether the witness is a lock that the program made itself: its methods take a permission and give it back, and hold no

@@ -110,7 +110,7 @@ pub(crate) fn local_facts(program: &Program, kind: LocalKind) -> impl Iterator<I
 }
 
 /// Whether a class is one of these or below one.
-fn is_below(program: &Program, class: Sym, wanted: &[&[u8]]) -> bool {
+pub(crate) fn is_below(program: &Program, class: Sym, wanted: &[&[u8]]) -> bool {
     let mut pending = vec![class];
     let mut seen = rustc_hash::FxHashSet::default();
     while let Some(class) = pending.pop() {

@@ -48,6 +48,47 @@ class Naked {
   void finishOk() { done = true; synchronized (this) { notifyAll(); } }
 }
 
+// Databases alone make pointers, each with itself: the pointer's database is the one that is locked.
+class Base {
+  int rows;
+  synchronized Pointer prepare() { return new Pointer(this); }
+  synchronized int runOk(Pointer pointer) { int n = pointer.step(); if (n > 0) pointer.reset(n); return n; }
+  synchronized int madeOk() { Pointer own = prepare(); int n = own.step(); if (n > 0) own.reset(n); return n; }
+}
+
+class Pointer {
+  final Base base;
+  Pointer(Base base) { this.base = base; }
+  int step() { synchronized (base) { return base.rows; } }
+  void reset(int n) { synchronized (base) { base.rows = n; } }
+}
+
+// Somebody else makes them: it may be any other.
+class Ledger {
+  int rows;
+  synchronized int runBad(Cursor cursor) { int n = cursor.step(); if (n > 0) cursor.reset(n); return n; }
+  static Cursor open(Ledger ledger) { return new Cursor(ledger); }
+}
+
+class Cursor {
+  final Ledger ledger;
+  Cursor(Ledger ledger) { this.ledger = ledger; }
+  int step() { synchronized (ledger) { return ledger.rows; } }
+  void reset(int n) { synchronized (ledger) { ledger.rows = n; } }
+}
+
+// Looks without the lock, and again with it before anything rests on the answer.
+class Looks {
+  private List<String> jobs = new ArrayList<>();
+  synchronized void addOk(String job) { jobs.add(job); }
+  synchronized void clearOk() { jobs = new ArrayList<>(); }
+  synchronized String takeOk() { return jobs.isEmpty() ? null : jobs.remove(0); }
+  String pollOk() {
+    if (jobs.isEmpty()) return null;
+    synchronized (this) { return jobs.isEmpty() ? null : jobs.remove(0); }
+  }
+}
+
 class Deep {
   final Unit unit = new Unit();
   synchronized void deepBad() { if (unit.tick.count() < 3) unit.tick.add(); }
