@@ -1,7 +1,7 @@
 /* bug:
- *   rule atomicity | unserializable | data-race
- *   variable OrderServer.stock | OrderServer.served | OrderServer.sessions
- *   evidence confirmed
+ *   rule atomicity | data-race | check-then-act
+ *   variable OrderServer.Shelf.stock | OrderServer.served | OrderServer.sessions
+ *   evidence harmful
  *   outcome any
  * about: a server on the loopback with a pool of workers, a log with timestamps, a concurrent map and random requests. Three bugs:
  * the counter of requests is not atomic; the stock is checked and taken in two critical sections; a session is looked up and
@@ -24,31 +24,35 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 public class OrderServer {
+    static class Shelf {
+        private int stock = 300;
+
+        synchronized int stock() {
+            return stock;
+        }
+
+        private synchronized void take(int pieces) {
+            stock -= pieces;
+        }
+
+        String order(int pieces) {
+            if (stock() >= pieces) {
+                take(pieces);
+                return "sold " + pieces;
+            }
+            return "sold out";
+        }
+    }
+
+    private final Shelf shelf = new Shelf();
     private final ConcurrentHashMap<String, StringBuffer> sessions = new ConcurrentHashMap<>();
     private final List<String> log = new ArrayList<>();
     private int served;
-    private int stock = 1000;
 
     private void log(String words) {
         synchronized (log) {
             log.add(Instant.now() + " " + words);
         }
-    }
-
-    private synchronized int stock() {
-        return stock;
-    }
-
-    private synchronized void take(int pieces) {
-        stock -= pieces;
-    }
-
-    String order(int pieces) {
-        if (stock() >= pieces) {
-            take(pieces);
-            return "sold " + pieces;
-        }
-        return "sold out";
     }
 
     String visit(String user) {
@@ -57,8 +61,10 @@ public class OrderServer {
             session = new StringBuffer();
             sessions.put(user, session);
         }
-        session.append('.');
-        return "visits " + session.length();
+        synchronized (session) {
+            session.append('.');
+            return "visits " + session.length();
+        }
     }
 
     void serve(Socket socket) {
@@ -68,7 +74,7 @@ public class OrderServer {
             String line;
             while ((line = in.readLine()) != null) {
                 String[] words = line.split(" ");
-                String answer = words[0].equals("order") ? order(Integer.parseInt(words[1])) : visit(words[1]);
+                String answer = words[0].equals("order") ? shelf.order(Integer.parseInt(words[1])) : visit(words[1]);
                 served++;
                 log(line + ": " + answer);
                 out.println(answer);
@@ -104,8 +110,8 @@ public class OrderServer {
         }
         workers.shutdown();
         workers.awaitTermination(10, TimeUnit.SECONDS);
-        System.out.println("served " + server.served + ", in stock " + server.stock() + ", users " + server.sessions.size());
-        System.exit(server.stock() < 0 ? 1 : 0);
+        System.out.println("served " + server.served + ", in stock " + server.shelf.stock() + ", users " + server.sessions.size());
+        System.exit(server.shelf.stock() < 0 ? 1 : 0);
     }
 
     private static void client(int port) {

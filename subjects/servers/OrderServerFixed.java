@@ -17,10 +17,30 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 public class OrderServerFixed {
+    static class Shelf {
+        private int stock = 300;
+
+        synchronized int stock() {
+            return stock;
+        }
+
+        private synchronized void take(int pieces) {
+            stock -= pieces;
+        }
+
+        synchronized String order(int pieces) {
+            if (stock() >= pieces) {
+                take(pieces);
+                return "sold " + pieces;
+            }
+            return "sold out";
+        }
+    }
+
+    private final Shelf shelf = new Shelf();
     private final ConcurrentHashMap<String, StringBuffer> sessions = new ConcurrentHashMap<>();
     private final List<String> log = new ArrayList<>();
     private final AtomicInteger served = new AtomicInteger();
-    private int stock = 1000;
 
     private void log(String words) {
         synchronized (log) {
@@ -28,26 +48,12 @@ public class OrderServerFixed {
         }
     }
 
-    private synchronized int stock() {
-        return stock;
-    }
-
-    private synchronized void take(int pieces) {
-        stock -= pieces;
-    }
-
-    synchronized String order(int pieces) {
-        if (stock() >= pieces) {
-            take(pieces);
-            return "sold " + pieces;
-        }
-        return "sold out";
-    }
-
     String visit(String user) {
         StringBuffer session = sessions.computeIfAbsent(user, name -> new StringBuffer());
-        session.append('.');
-        return "visits " + session.length();
+        synchronized (session) {
+            session.append('.');
+            return "visits " + session.length();
+        }
     }
 
     void serve(Socket socket) {
@@ -57,7 +63,7 @@ public class OrderServerFixed {
             String line;
             while ((line = in.readLine()) != null) {
                 String[] words = line.split(" ");
-                String answer = words[0].equals("order") ? order(Integer.parseInt(words[1])) : visit(words[1]);
+                String answer = words[0].equals("order") ? shelf.order(Integer.parseInt(words[1])) : visit(words[1]);
                 served.incrementAndGet();
                 log(line + ": " + answer);
                 out.println(answer);
@@ -93,8 +99,8 @@ public class OrderServerFixed {
         }
         workers.shutdown();
         workers.awaitTermination(10, TimeUnit.SECONDS);
-        System.out.println("served " + server.served.get() + ", in stock " + server.stock() + ", users " + server.sessions.size());
-        System.exit(server.stock() < 0 ? 1 : 0);
+        System.out.println("served " + server.served.get() + ", in stock " + server.shelf.stock() + ", users " + server.sessions.size());
+        System.exit(server.shelf.stock() < 0 ? 1 : 0);
     }
 
     private static void client(int port) {

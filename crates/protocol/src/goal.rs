@@ -19,6 +19,8 @@ pub struct Goals {
     pub goals: Vec<Goal>,
     /// Decides which activations are chosen once the first ones failed.
     pub seed: u64,
+    /// How often each goal should happen; then its hooks do nothing more.
+    pub facts: u64,
     /// Methods, by index, whose activations exclude each other during the whole run: a control in which the pattern cannot happen.
     pub exclusive: Vec<usize>,
 }
@@ -65,6 +67,8 @@ pub struct Goal {
     pub steps: Vec<GoalStep>,
     /// A wait that changes no order: controls wait where and as long as the runs with the pattern did.
     pub pause: Option<Pause>,
+    /// Of a serial goal: whether the first role must take all its steps, so that its unit goes the same way as in the pattern.
+    pub whole: bool,
 }
 
 /// A thread that a goal needs, whichever it is.

@@ -412,7 +412,8 @@ impl<'a> Job<'a> {
         };
         let open = || Trace::open(path, self.reading()).map_err(anyhow::Error::from);
         let proven = trace.map_or_else(open, Ok).and_then(|mut trace| {
-            let mut tally = prove(&mut trace, findings, budget, self.observer)?;
+            let suspicions = self.untold_suspicions(findings);
+            let mut tally = prove(&mut trace, findings, &suspicions, budget, self.observer)?;
             self.decoded += trace.reader().decoded();
             let failed = std::mem::take(&mut tally.failed);
             if !failed.is_empty() {
@@ -426,6 +427,20 @@ impl<'a> Job<'a> {
             Ok(tally) => self.tally.add(tally),
             Err(error) => self.unforced = Some(format!("{error:#}")),
         }
+    }
+
+    /// What the scan suspects that no finding of a run shows, and that is not proven yet.
+    fn untold_suspicions(&self, findings: &[Finding]) -> Vec<Finding> {
+        let wanted = |suspicion: &&Finding| {
+            let only = &self.settings.only;
+            let asked = only.is_empty() || only.contains(&suspicion.id);
+            asked
+                && !self
+                    .evidence(&suspicion.id)
+                    .is_some_and(|evidence| evidence >= Evidence::Confirmed)
+        };
+        let open = self.suspicions.iter().filter(wanted).cloned().collect();
+        confirm::confirm(open, &mut findings.to_vec())
     }
 
     /// Why findings did not get further.

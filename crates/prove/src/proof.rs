@@ -167,31 +167,40 @@ struct Attempt {
 /// Makes schedules for the findings of a trace, forces them, and raises their evidence as far as it goes. Which finding is
 /// forced first, and beside which others, changes nothing in what is known in the end: what did not go as planned while
 /// other programs ran beside it is tried again alone.
-pub fn prove(trace: &mut Trace, findings: &mut Vec<Finding>, budget: Budget, observer: &dyn Observer) -> Result<Tally> {
+/// What the scan suspects of the code and a directed run shows becomes a finding.
+pub fn prove(
+    trace: &mut Trace,
+    findings: &mut Vec<Finding>,
+    suspicions: &[Finding],
+    budget: Budget,
+    observer: &dyn Observer,
+) -> Result<Tally> {
     interrupt::listen();
     let deadline = WallClock.now() + budget.total;
     let mut program = JvmRunner::of(trace.reader(), budget.run)?;
     trace.rewind();
-    let recorded = match Recorded::read(trace, findings, Trace::events) {
+    let recorded = match Recorded::read(trace, (findings, suspicions), Trace::events) {
         Err(_) if interrupt::requested() => return Ok(not_tried(findings)),
         recorded => recorded?,
     };
     if recorded.marks.events > MOST_RECORDED {
         program.watch(recorded.marks.fields(), recorded.marks.methods());
     }
-    // Schedules of long runs are lost as soon as one lock is taken in another order: there goals come first.
-    let long = recorded.marks.events > MOST_RECORDED;
+    // Schedules of long runs, and of programs that talk over sockets, are lost as soon as one lock is taken or one message comes in
+    // another order: there goals come first.
+    let first = recorded.marks.events > MOST_RECORDED || recorded.places.uses_sockets();
     let mut tally = Tally::default();
-    if long {
-        direct_rest(
-            &recorded.places,
-            &program,
-            findings,
-            Instant::now() + budget.total / 2,
-            &mut tally,
-        )?;
+    let mut suspected = suspected(&recorded.places, suspicions);
+    if first {
+        let end = Instant::now() + budget.total * 5 / 6;
+        direct_rest((&recorded.places, &program), findings, &mut suspected, end, &mut tally)?;
     }
-    let schedules_end = if long {
+    // What has happened needs no schedule, and a schedule that is lost would say nothing against it.
+    let (happened, open): (Vec<Finding>, Vec<Finding>) = std::mem::take(findings)
+        .into_iter()
+        .partition(|finding| finding.evidence >= Evidence::Confirmed);
+    *findings = open;
+    let schedules_end = if first {
         deadline
     } else {
         Instant::now() + budget.total / 2
@@ -207,10 +216,33 @@ pub fn prove(trace: &mut Trace, findings: &mut Vec<Finding>, budget: Budget, obs
     )?;
     tally.add(forced);
     program.end_by(deadline);
-    if !long {
-        direct_rest(&recorded.places, &program, findings, deadline, &mut tally)?;
+    if !first {
+        direct_rest(
+            (&recorded.places, &program),
+            findings,
+            &mut suspected,
+            deadline,
+            &mut tally,
+        )?;
     }
+    findings.extend(happened);
+    findings.append(&mut suspected);
     Ok(tally)
+}
+
+/// What the scan suspects and a thread of the recorded run went through, as goals are made of it: the units are assumed to be atomic.
+fn suspected(places: &directed::Places, suspicions: &[Finding]) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for suspicion in suspicions {
+        if let Some(candidate) = places.suspected(&suspicion.id) {
+            let mut finding = suspicion.clone();
+            finding.units.iter_mut().for_each(|unit| unit.kind = UnitKind::Compound);
+            finding.candidates = vec![candidate.clone()];
+            finding.shown = false;
+            all.push(finding);
+        }
+    }
+    all
 }
 
 /// What is known of findings that were not tried because the user interrupted.
@@ -225,20 +257,24 @@ fn not_tried(findings: &mut [Finding]) -> Tally {
     tally
 }
 
-/// Directs the program towards what no schedule has confirmed.
+/// Directs the program towards what no schedule has confirmed, and towards what the scan suspects; only what happened stays of the latter.
 fn direct_rest(
-    places: &directed::Places,
-    program: &JvmRunner,
-    findings: &mut [Finding],
+    (places, program): (&directed::Places, &JvmRunner),
+    findings: &mut Vec<Finding>,
+    suspected: &mut Vec<Finding>,
     deadline: Instant,
     tally: &mut Tally,
 ) -> Result<()> {
-    let directed = directed::direct(places, program, findings, (&WallClock, deadline))?;
+    let known = findings.len();
+    findings.append(suspected);
+    let directed = directed::direct(places, program, findings, (&WallClock, deadline));
+    // Schedules are not for them: they have a thread that was not recorded.
+    *suspected = findings.split_off(known);
+    let directed = directed?;
+    suspected.retain(|finding| finding.evidence >= Evidence::Confirmed);
     tally.runs += directed.runs;
-    for finding in findings
-        .iter_mut()
-        .filter(|finding| directed.tried.contains(&finding.id))
-    {
+    let all = findings.iter_mut().chain(suspected);
+    for finding in all.filter(|finding| directed.tried.contains(&finding.id)) {
         finding.shown = is_shown(finding);
         if finding.evidence >= Evidence::Confirmed {
             tally.happened += 1;

@@ -146,7 +146,7 @@ pub struct Director<K> {
 
 impl<K> Director<K> {
     /// Nothing has happened yet.
-    pub fn new(plan: &Goals, wanted: u64) -> Director<K> {
+    pub fn new(plan: &Goals) -> Director<K> {
         let mut uses = vec![Vec::new(); plan.sites.len()];
         let mut units = vec![Vec::new(); plan.methods.len()];
         let mut add = |site: usize, one: Use| {
@@ -184,7 +184,7 @@ impl<K> Director<K> {
             units,
             tickets: 0,
             random: plan.seed | 1,
-            wanted,
+            wanted: plan.facts.max(1),
             trash: Vec::new(),
             notes: Vec::new(),
         }
@@ -517,6 +517,11 @@ impl<K> Director<K> {
                 if state.bound[role] == Some(thread) && state.depth[role] > depth && state.has_begun(role) {
                     state.results[role] = Some(result());
                     if state.goal.shape == GoalShape::Serial && state.done == role {
+                        if role == 0 && state.goal.whole {
+                            // It went another way than in the pattern.
+                            state.reset(&mut self.trash);
+                            continue;
+                        }
                         state.done += 1;
                         if state.is_complete() {
                             self.happened(number);

@@ -71,6 +71,7 @@ fn plan(sites: usize, goals: Vec<Goal>) -> Goals {
         methods: vec![method.clone(), method.clone()],
         goals,
         seed: 1,
+        facts: 1,
         exclusive: Vec::new(),
     }
 }
@@ -96,6 +97,7 @@ fn race(sites: [usize; 2]) -> Goal {
             step(1, sites[1], Hold::Here, None),
         ],
         pause: None,
+        whole: false,
     }
 }
 
@@ -111,12 +113,13 @@ fn atomicity() -> Goal {
             step(0, 3, Hold::At(2), None),
         ],
         pause: None,
+        whole: false,
     }
 }
 
 #[test]
 fn a_race_needs_the_partner_while_the_first_thread_is_held() {
-    let mut director = Director::new(&plan(2, vec![race([0, 1])]), 1);
+    let mut director = Director::new(&plan(2, vec![race([0, 1])]));
     assert_eq!(arrive(&mut director, 1, 0, 7), None, "nobody is held yet");
     assert!(complete(&mut director, 1, "t1", 0, None).is_empty());
     let held = arrive(&mut director, 2, 1, 7).expect("it comes too early");
@@ -138,7 +141,7 @@ fn a_race_needs_the_partner_while_the_first_thread_is_held() {
 
 #[test]
 fn of_two_threads_in_the_same_code_one_is_held_and_the_other_passes() {
-    let mut director = Director::new(&plan(1, vec![race([0, 0])]), 1);
+    let mut director = Director::new(&plan(1, vec![race([0, 0])]));
     let held = arrive(&mut director, 1, 0, 7).expect("the first comer waits");
     assert_eq!(arrive(&mut director, 2, 0, 7), None);
     complete(&mut director, 2, "t2", 0, None);
@@ -150,7 +153,7 @@ fn of_two_threads_in_the_same_code_one_is_held_and_the_other_passes() {
 
 #[test]
 fn a_step_that_is_completed_after_the_hold_ended_proves_nothing() {
-    let mut director = Director::new(&plan(2, vec![race([0, 1])]), 1);
+    let mut director = Director::new(&plan(2, vec![race([0, 1])]));
     let held = arrive(&mut director, 2, 1, 7).expect("it comes too early");
     assert_eq!(arrive(&mut director, 1, 0, 7), None);
     director.release(held, Released::Cap, 500);
@@ -161,7 +164,7 @@ fn a_step_that_is_completed_after_the_hold_ended_proves_nothing() {
 
 #[test]
 fn an_atomicity_pattern_happens_within_one_activation() {
-    let mut director = Director::new(&plan(4, vec![atomicity()]), 1);
+    let mut director = Director::new(&plan(4, vec![atomicity()]));
     director.enter(1, 0);
     assert_eq!(arrive(&mut director, 1, 0, 7), None);
     complete(&mut director, 1, "a", 0, Some(1));
@@ -178,7 +181,7 @@ fn an_atomicity_pattern_happens_within_one_activation() {
 
 #[test]
 fn steps_of_two_activations_are_no_pattern() {
-    let mut director = Director::new(&plan(4, vec![atomicity()]), 1);
+    let mut director = Director::new(&plan(4, vec![atomicity()]));
     director.enter(1, 0);
     arrive(&mut director, 1, 0, 7);
     complete(&mut director, 1, "a", 0, None);
@@ -194,7 +197,7 @@ fn steps_of_two_activations_are_no_pattern() {
 
 #[test]
 fn a_thread_outside_the_unit_does_not_take_its_role() {
-    let mut director = Director::new(&plan(4, vec![atomicity()]), 1);
+    let mut director = Director::new(&plan(4, vec![atomicity()]));
     arrive(&mut director, 1, 0, 7);
     complete(&mut director, 1, "a", 0, None);
     assert_eq!(arrive(&mut director, 1, 2, 0), None);
@@ -214,8 +217,9 @@ fn a_lock_cycle_closes_when_all_threads_stand_before_their_locks() {
             },
         ],
         pause: None,
+        whole: false,
     };
-    let mut director = Director::new(&plan(2, vec![goal]), 1);
+    let mut director = Director::new(&plan(2, vec![goal]));
     let one = arrive(&mut director, 1, 0, 7).expect("held");
     assert!(!director.closes(0));
     let two = arrive(&mut director, 2, 1, 8).expect("held");
@@ -226,7 +230,7 @@ fn a_lock_cycle_closes_when_all_threads_stand_before_their_locks() {
 
 #[test]
 fn a_goal_that_fails_again_and_again_is_given_up() {
-    let mut director = Director::new(&plan(2, vec![race([0, 1])]), 1);
+    let mut director = Director::new(&plan(2, vec![race([0, 1])]));
     arrive(&mut director, 1, 0, 7);
     for _ in 0..2_000 {
         if let Some(held) = arrive(&mut director, 2, 1, 7) {
@@ -253,12 +257,13 @@ fn serial() -> Goal {
             site: 3,
             millis: 7,
         }),
+        whole: false,
     }
 }
 
 #[test]
 fn serial_units_follow_each_other_whatever_branch_they_take() {
-    let mut director = Director::new(&plan(4, vec![serial()]), 1);
+    let mut director = Director::new(&plan(4, vec![serial()]));
     director.enter(2, 1);
     let held = arrive(&mut director, 2, 2, 7).expect("the second one waits");
     director.enter(1, 0);
@@ -311,7 +316,7 @@ fn serial_units_follow_each_other_whatever_branch_they_take() {
 
 #[test]
 fn the_result_of_a_unit_that_ends_after_the_pattern_is_told() {
-    let mut director = Director::new(&plan(4, vec![atomicity()]), 1);
+    let mut director = Director::new(&plan(4, vec![atomicity()]));
     director.enter(1, 0);
     arrive(&mut director, 1, 0, 7);
     complete(&mut director, 1, "a", 0, Some(1));
@@ -346,7 +351,7 @@ fn threads_stay_free_for_the_steps_of_held_ones() {
         steps: vec![step(0, 2, Hold::Never, Some(1)), step(1, 3, Hold::Here, None)],
         ..race([2, 3])
     };
-    let mut director = Director::new(&plan(4, vec![race([0, 1]), other]), 1);
+    let mut director = Director::new(&plan(4, vec![race([0, 1]), other]));
     assert!(arrive(&mut director, 1, 1, 7).is_some());
     assert_eq!(
         arrive(&mut director, 2, 3, 7),
@@ -361,7 +366,7 @@ fn threads_stay_free_for_the_steps_of_held_ones() {
 
 #[test]
 fn a_hold_point_inside_a_lock_that_others_need_is_given_up() {
-    let mut director = Director::new(&plan(2, vec![race([0, 1])]), 1);
+    let mut director = Director::new(&plan(2, vec![race([0, 1])]));
     for _ in 0..MOST_LOCK_RELEASES {
         arrive(&mut director, 1, 0, 7);
         let held = arrive(&mut director, 2, 1, 7).expect("it comes too early");
@@ -376,7 +381,7 @@ fn a_thread_that_does_not_go_on_loses_its_role() {
         roles: vec![GoalRole::default(); 2],
         ..atomicity()
     };
-    let mut director = Director::new(&plan(4, vec![goal]), 1);
+    let mut director = Director::new(&plan(4, vec![goal]));
     arrive(&mut director, 1, 0, 7);
     complete(&mut director, 1, "a", 0, None);
     for _ in 0..20 {
@@ -391,7 +396,7 @@ fn a_thread_that_does_not_go_on_loses_its_role() {
 
 #[test]
 fn the_threads_that_came_to_the_next_step_are_awaited() {
-    let mut director = Director::new(&plan(2, vec![race([0, 1])]), 1);
+    let mut director = Director::new(&plan(2, vec![race([0, 1])]));
     arrive(&mut director, 3, 1, 9).inspect(|held| director.release(*held, Released::Idle, 1));
     let held = arrive(&mut director, 2, 1, 7).expect("it comes too early");
     assert!(
@@ -400,4 +405,41 @@ fn the_threads_that_came_to_the_next_step_are_awaited() {
     );
     arrive(&mut director, 1, 0, 8);
     assert_eq!(director.awaited(held.goal), [1]);
+}
+
+#[test]
+fn a_whole_serial_order_begins_anew_if_its_first_unit_takes_another_branch() {
+    let goal = Goal {
+        whole: true,
+        ..serial()
+    };
+    let mut director = Director::new(&plan(4, vec![goal]));
+    director.enter(2, 1);
+    let held = arrive(&mut director, 2, 2, 7).expect("the second one waits");
+    director.enter(1, 0);
+    arrive(&mut director, 1, 0, 7);
+    complete(&mut director, 1, "a", 0, Some(3));
+    director.leave(1, || "t".into(), 0, "5");
+    assert_eq!(director.is_released(held), Some(Released::Reset));
+    assert!(director.notes.is_empty());
+    assert!(director.is_armed(0), "another pair may do it");
+}
+
+#[test]
+fn a_goal_stays_armed_until_it_has_happened_as_often_as_wanted() {
+    let twice = Goals {
+        facts: 2,
+        ..plan(2, vec![race([0, 1])])
+    };
+    let mut director = Director::new(&twice);
+    for time in 1..=2 {
+        let held = arrive(&mut director, 1, 1, 7).expect("held");
+        arrive(&mut director, 2, 0, 7);
+        complete(&mut director, 2, "b", 0, None);
+        assert_eq!(director.is_released(held), Some(Released::Reached));
+        director.resume(&Numbers, held, 1, &7);
+        director.release(held, Released::Reached, 1);
+        assert_eq!(complete(&mut director, 1, "a", 1, None).len(), 1);
+        assert_eq!(director.is_armed(0), time < 2);
+    }
 }

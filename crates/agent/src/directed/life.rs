@@ -31,8 +31,6 @@ use crate::jvm::{self, Jvmti};
 use crate::options::Options;
 use ravel_protocol::goal::{GoalShape, Goals, LogLine, Released};
 
-/// Facts of one goal that a run is asked for.
-const WANTED: u64 = 1;
 /// How long threads are looked at for a deadlock after a cycle of locks has closed.
 const CLOSING: Duration = Duration::from_secs(1);
 /// The class whose last method sees every exception that no handler took.
@@ -89,7 +87,7 @@ pub fn load(vm: *mut JavaVM, jvmti: Jvmti, options: &Options) -> Result<(), Stri
         armed: (table(plan.sites.len(), 1), table(plan.methods.len(), 1)),
         hooked: table(plan.sites.len(), 0),
         state: Mutex::new(RunState {
-            director: Director::new(&plan, WANTED),
+            director: Director::new(&plan),
             tasks: Tasks::default(),
             exclusive: Exclusive::default(),
             held_for: 0,

@@ -4,7 +4,7 @@ use ravel_analysis::finding::{Candidate, Rule};
 use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalShape, GoalStep, Goals, Hold, Pause};
 use ravel_trace::ThreadId;
 
-use super::places::{EventPlace, Places};
+use super::places::{Activation, EventPlace, Places};
 
 /// A plan that grows goal by goal.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ impl GoalsBuilder {
             methods: Vec::new(),
             goals: Vec::new(),
             seed,
+            facts: 1,
             exclusive: Vec::new(),
         })
     }
@@ -26,6 +27,11 @@ impl GoalsBuilder {
     pub fn exclude(&mut self, method: &CodeMethod) {
         let index = index_of(&mut self.0.methods, method);
         index_of(&mut self.0.exclusive, &index);
+    }
+
+    /// Lets each goal happen as often as it can.
+    pub fn repeat(&mut self) {
+        self.0.facts = u64::MAX;
     }
 
     /// The plan.
@@ -78,6 +84,7 @@ impl GoalsBuilder {
                 site: index_of(&mut self.0.sites, &pause.site),
                 millis: pause.millis,
             }),
+            whole: goal.whole,
         });
     }
 }
@@ -100,6 +107,8 @@ pub struct CodeGoal {
     pub steps: Vec<CodeStep>,
     /// A wait that changes no order.
     pub pause: Option<CodePause>,
+    /// Whether the first unit of a serial order must go the same way as in the pattern.
+    pub whole: bool,
 }
 
 /// A role before its methods are numbered.
@@ -162,7 +171,7 @@ pub fn pattern_goals(
             Ok(vec![events.race(0, 1)?, events.race(1, 0)?])
         }
         Rule::LockOrder => Ok(vec![events.cycle()?]),
-        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable => {
+        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable | Rule::CheckThenAct => {
             Ok(vec![events.ordered(candidate, places, variant)?])
         }
         _ => Err("no order of events can show it".into()),
@@ -192,7 +201,11 @@ pub fn serial_orders(
         return Vec::new();
     };
     let threads = events.threads();
-    if threads.len() != 2 || !matches!(rule, Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable) {
+    let has_units = matches!(
+        rule,
+        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable | Rule::CheckThenAct
+    );
+    if threads.len() != 2 || !has_units {
         return Vec::new();
     }
     let pattern = events.ordered(candidate, places, variant).ok();
@@ -238,6 +251,7 @@ pub fn serial_orders(
                     site,
                     millis,
                 }),
+                whole: true,
             },
             words: format!(
                 "{} before {}",
@@ -350,6 +364,7 @@ impl<'p> Events<'p> {
             roles: vec![CodeRole::default(); 2],
             steps: vec![step(passing, 0), step(held, 1)],
             pause: None,
+            whole: false,
         })
     }
 
@@ -376,6 +391,7 @@ impl<'p> Events<'p> {
             roles: vec![CodeRole::default(); steps.len()],
             steps,
             pause: None,
+            whole: false,
         })
     }
 
@@ -427,6 +443,7 @@ impl<'p> Events<'p> {
             roles: roles.collect(),
             steps,
             pause: None,
+            whole: false,
         })
     }
 
@@ -441,14 +458,32 @@ impl<'p> Events<'p> {
 
     fn unit_of(&self, candidate: &Candidate, places: &Places, thread: ThreadId) -> Option<CodeMethod> {
         let begin = self.begin_of(candidate, places, thread)?;
-        let method = begin.stack.last().map(|activation| activation.method.clone())?;
-        // The activation must be on the stack of every step, or the steps would never count.
-        let common = self
-            .0
-            .iter()
-            .filter(|event| event.thread == thread)
-            .all(|event| event.place.stack.iter().any(|activation| activation.method == method));
-        (common && !method.name.starts_with('<')).then_some(method)
+        let mut own = self.0.iter().filter(|event| event.thread == thread);
+        let first = own.next()?.place;
+        let method = match own.clone().next() {
+            // The innermost activation that has all steps, or the steps would never count, or keep each other out for a long time: a
+            // method that serves many requests takes them in one activation.
+            Some(_) => {
+                let has_all = |one: &&Activation| own.clone().all(|event| event.place.stack.contains(one));
+                first.stack.iter().rev().find(has_all)?.method.clone()
+            }
+            // A single step belongs to the same code as the others' if that is on the way to it.
+            None => {
+                let others = self.threads().into_iter().filter(|other| {
+                    *other != thread && self.0.iter().filter(|event| event.thread == *other).count() > 1
+                });
+                let units: Vec<CodeMethod> = others
+                    .filter_map(|other| self.unit_of(candidate, places, other))
+                    .collect();
+                let same = first.stack.iter().rev().find(|one| units.contains(&one.method));
+                let begins = begin
+                    .stack
+                    .last()
+                    .filter(|one| first.stack.iter().any(|own| own.method == one.method));
+                same.or(begins)?.method.clone()
+            }
+        };
+        (!method.name.starts_with('<')).then_some(method)
     }
 
     /// Where the unit of a thread's first step begins.

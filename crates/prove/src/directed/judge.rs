@@ -8,19 +8,32 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, Rule};
-use ravel_protocol::goal::{LogLine, Passed, UnitResult};
+use ravel_analysis::finding::{Candidate, Evidence, Finding, FindingStep, Outcome, Rule};
+use ravel_protocol::goal::LogLine;
 
-use super::derive::{GoalsBuilder, SerialOrder, is_of_one_cell, serial_orders, units};
+use super::derive::{CodeGoal, GoalsBuilder, SerialOrder, is_of_one_cell, pattern_goals, serial_orders, units};
+use super::observed::{Observed, activations, lost_update, observe, wrong_pair, wrong_result};
 use super::places::Places;
-use super::rounds::Open;
+use super::rounds::{Open, WANTED_FACTS};
 use super::{DirectedRun, DirectedRunner};
 use crate::proof::Clock;
 
 /// Serial runs of each order that must agree with each other.
 const WANTED_CONTROLS: usize = 2;
 /// Runs that may be spent on one serial order.
-const MOST_SERIAL_RUNS: usize = 5;
+const MOST_SERIAL_RUNS: usize = 6;
+/// Those of them in which the first unit must go the same way as in the pattern.
+const WHOLE_SERIAL_RUNS: usize = 4;
+/// Runs that may be spent on a lost update, and on more of the same pattern.
+const MOST_MORE_RUNS: usize = 6;
+/// Runs with the pattern that must return the same pair if their activations cannot be compared.
+const WANTED_PAIRS: usize = 5;
+/// Different activations that they must have had.
+const LEAST_ACTIVATIONS: usize = 3;
+/// Runs in which the pattern happens again and again, to see a bad end.
+const MOST_REPEATED_RUNS: usize = 5;
+/// Those of them that may end well before it is given up.
+const MOST_HARMLESS_RUNS: usize = 3;
 /// The longest wait of a control, in milliseconds.
 const MOST_PAUSE: u64 = 500;
 
@@ -40,9 +53,11 @@ pub struct Court<'a> {
 /// empty if it is.
 pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut usize) -> Result<String> {
     finding.evidence = Evidence::Confirmed;
+    if let (Rule::CheckThenAct, Some(run)) = (finding.rule, one.facts.first()) {
+        name_steps(finding, run);
+    }
     let bad = common_outcomes(&one.facts);
-    let notable = |outcome: &&Outcome| outcome.kind != "exit" || !outcome.message.ends_with(" 0");
-    let worst = bad.iter().find(notable).cloned();
+    let worst = bad.iter().find(|outcome| is_notable(outcome)).cloned();
     finding.outcome = Some(worst.clone().unwrap_or_else(|| Outcome {
         kind: "normal".into(),
         thread: None,
@@ -56,6 +71,23 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     let Some((candidate, variant)) = &one.happened else {
         return Ok(String::new());
     };
+    let field = finding.variables.first().map_or("the value", String::as_str);
+    if let (None, Some(update)) = (
+        &worst,
+        court
+            .places
+            .update(candidate)
+            .filter(|_| finding.rule.family().is_race()),
+    ) {
+        return Ok(match court.lost_update(&update, (&finding.id, field), runs)? {
+            Ok(outcome) => {
+                finding.evidence = Evidence::Harmful;
+                finding.outcome = Some(outcome);
+                String::new()
+            }
+            Err(why) => why,
+        });
+    }
     let one_cell = is_of_one_cell(candidate, court.places);
     let observed: Vec<Observed> = one
         .facts
@@ -63,40 +95,38 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         .map(|run| observe(run, &finding.id, one_cell, [0, 1]))
         .collect();
     if worst.is_none() && observed.iter().any(|one| *one == Observed::default()) {
-        return Ok("its directed runs ended without a visible effect".into());
+        return Ok(NO_EFFECT.into());
     }
-    let pause = one.facts.iter().map(|run| run.longest_hold(&finding.id)).max();
-    let millis = pause.unwrap_or(0).min(MOST_PAUSE);
-    let orders = serial_orders(finding.rule, candidate, court.places, *variant, millis);
+    let orders = court.orders(finding, one);
     if orders.is_empty() {
         return Ok(match worst {
             Some(_) => "there is no pair of units to run in serial orders for comparison".into(),
-            None => "its directed runs ended without a visible effect".into(),
+            None => NO_EFFECT.into(),
         });
     }
     let controls = court.controls(&orders, one_cell, runs)?;
-    let missing = orders.iter().zip(&controls).find(|(_, made)| made.runs.is_empty());
-    if let Some((order, _)) = missing {
-        return Ok(format!(
-            "no run had {}, so its outcome is not known for every serial order",
-            order.words
-        ));
+    if let Some(why) = missing(&orders, &controls) {
+        return Ok(why);
     }
     if let Some(worst) = &worst {
         let in_serial = |made: &Control| made.runs.iter().any(|run| has_outcome(run, worst));
-        if !controls.iter().any(in_serial) {
-            finding.evidence = Evidence::Harmful;
-            return Ok(String::new());
-        }
-        if court.exclusive_runs_lack(worst, candidate, runs)? {
+        if !controls.iter().any(in_serial) || court.exclusive_runs_lack(worst, candidate, WANTED_CONTROLS, runs)? {
             finding.evidence = Evidence::Harmful;
             return Ok(String::new());
         }
     }
-    let field = finding.variables.first().map_or("the value", String::as_str);
-    if let Some(outcome) = wrong(&observed, &controls, field) {
+    let serial: Vec<&Observed> = controls.iter().flat_map(|made| &made.observed).collect();
+    let wrong = lost_update(&observed, &serial, field).or_else(|| wrong_result(&observed, &serial));
+    let wrong = match wrong {
+        None if controls.iter().all(|made| made.whole) && wrong_pair(&observed, &serial).is_some() => {
+            let goals = pattern_goals(finding.rule, candidate, court.places, *variant).unwrap_or_default();
+            court.more_pairs((&finding.id, &goals), observed, &serial, runs)?
+        }
+        wrong => wrong,
+    };
+    if wrong.is_some() {
         finding.evidence = Evidence::Harmful;
-        finding.outcome = Some(outcome);
+        finding.outcome = wrong;
         return Ok(String::new());
     }
     Ok(match worst {
@@ -105,11 +135,93 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     })
 }
 
+/// Lets a pattern that happened without a visible effect happen again and again in each run: some damage shows only when it adds up, or at
+/// one moment of many. A bad end of two runs is harm if runs in which the units exclude each other do not have it, several for each run that was made.
+pub fn judge_repeated(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut usize) -> Result<()> {
+    let Some((candidate, variant)) = &one.happened else {
+        return Ok(());
+    };
+    let Ok(goals) = pattern_goals(finding.rule, candidate, court.places, *variant) else {
+        return Ok(());
+    };
+    if units(candidate, court.places).is_empty() {
+        return Ok(());
+    }
+    let mut ends: Vec<Outcome> = Vec::new();
+    for made in 1..=MOST_REPEATED_RUNS {
+        if court.is_over() {
+            return Ok(());
+        }
+        let mut plan = GoalsBuilder::new(*runs as u64 + 1);
+        goals.iter().for_each(|goal| plan.add(&finding.id, goal));
+        plan.repeat();
+        let run = court.runner.direct(&plan.finish())?;
+        *runs += 1;
+        let bad = run.outcomes().into_iter().find(is_notable);
+        let Some(bad) = bad.filter(|_| run.has_fact(&finding.id) && !run.timed_out) else {
+            // After some runs without a bad end it would take luck to prove one.
+            match made >= MOST_HARMLESS_RUNS && ends.is_empty() {
+                true => return Ok(()),
+                false => continue,
+            }
+        };
+        if ends.iter().any(|known| is_alike(known, &bad)) {
+            let orders = court.orders(finding, one);
+            let controls = court.controls(&orders, false, runs)?;
+            let seen = !orders.is_empty() && missing(&orders, &controls).is_none();
+            if seen && court.exclusive_runs_lack(&bad, candidate, 2 * made, runs)? {
+                finding.evidence = Evidence::Harmful;
+                finding.outcome = Some(bad);
+                finding.limit = None;
+            }
+            return Ok(());
+        }
+        ends.push(bad);
+    }
+    Ok(())
+}
+
+const NO_EFFECT: &str = "its directed runs ended without a visible effect";
+
+/// The steps of a suspicion as they happened: the scan knows the code, and the run the threads.
+fn name_steps(finding: &mut Finding, run: &DirectedRun) {
+    let of = |line: &LogLine| match line {
+        LogLine::Fact { goal, steps, .. } if *goal == finding.id => Some(steps.clone()),
+        _ => None,
+    };
+    let passed = run.log.iter().find_map(of).unwrap_or_default();
+    let ([test, act], [first, second, third]) = (finding.steps.as_slice(), passed.as_slice()) else {
+        return;
+    };
+    let by = |step: &FindingStep, thread: &str| FindingStep {
+        thread: thread.to_string(),
+        ..step.clone()
+    };
+    finding.steps = vec![by(test, &first.thread), by(act, &second.thread), by(act, &third.thread)];
+    finding.patterns = vec!["R W' W".to_string()];
+}
+
+/// Whether an outcome is bad.
+fn is_notable(outcome: &Outcome) -> bool {
+    outcome.kind != "exit" || !outcome.message.ends_with(" 0")
+}
+
+/// The serial order that could not be made.
+fn missing(orders: &[SerialOrder], controls: &[Control]) -> Option<String> {
+    let (order, _) = orders.iter().zip(controls).find(|(_, made)| made.runs.is_empty())?;
+    Some(format!(
+        "no run had {}, so its outcome is not known for every serial order",
+        order.words
+    ))
+}
+
 /// The runs of one serial order.
 #[derive(Default)]
 struct Control {
     runs: Vec<DirectedRun>,
     observed: Vec<Observed>,
+    /// Whether the first unit went the same way as in the pattern.
+    whole: bool,
 }
 
 impl Court<'_> {
@@ -117,11 +229,80 @@ impl Court<'_> {
         self.clock.now() >= self.deadline || self.clock.is_interrupted()
     }
 
+    /// The serial orders of a finding's units, with a wait as long as the pattern's hold.
+    fn orders(&self, finding: &Finding, one: &Open) -> Vec<SerialOrder> {
+        let Some((candidate, variant)) = &one.happened else {
+            return Vec::new();
+        };
+        let pause = longest_hold(&one.facts, &finding.id);
+        serial_orders(finding.rule, candidate, self.places, *variant, pause)
+    }
+
+    /// Runs with these goals in which one happened, until there are so many.
+    fn facts(&self, (id, goals): (&str, &[CodeGoal]), wanted: usize, runs: &mut usize) -> Result<Vec<DirectedRun>> {
+        let mut facts = Vec::new();
+        for _ in 0..MOST_MORE_RUNS {
+            if facts.len() >= wanted || self.is_over() {
+                break;
+            }
+            let mut plan = GoalsBuilder::new(*runs as u64 + 1);
+            goals.iter().for_each(|goal| plan.add(id, goal));
+            let run = self.runner.direct(&plan.finish())?;
+            *runs += 1;
+            if run.has_fact(id) && !run.timed_out {
+                facts.push(run);
+            }
+        }
+        Ok(facts)
+    }
+
+    /// Whether the update that a race is part of can be lost; why that is not shown, if it is not.
+    fn lost_update(
+        &self,
+        update: &Candidate,
+        (id, field): (&str, &str),
+        runs: &mut usize,
+    ) -> Result<Result<Outcome, String>> {
+        let rule = Rule::Atomicity;
+        let goals = pattern_goals(rule, update, self.places, 0).unwrap_or_default();
+        let facts = self.facts((id, &goals), WANTED_FACTS, runs)?;
+        if facts.len() < WANTED_FACTS {
+            return Ok(Err(NO_EFFECT.into()));
+        }
+        let observe = |run: &DirectedRun| observe(run, id, true, [0, 1]);
+        let observed: Vec<Observed> = facts.iter().map(observe).collect();
+        // No wait loses an update, and a short one keeps third threads out.
+        let orders = serial_orders(rule, update, self.places, 0, 0);
+        let controls = self.controls(&orders, true, runs)?;
+        if let Some(why) = missing(&orders, &controls) {
+            return Ok(Err(why));
+        }
+        let serial: Vec<&Observed> = controls.iter().flat_map(|made| &made.observed).collect();
+        Ok(lost_update(&observed, &serial, field).ok_or_else(|| NO_EFFECT.to_string()))
+    }
+
+    /// Whether more runs with the pattern, of other activations, return the same wrong pair.
+    fn more_pairs(
+        &self,
+        (id, goals): (&str, &[CodeGoal]),
+        mut observed: Vec<Observed>,
+        serial: &[&Observed],
+        runs: &mut usize,
+    ) -> Result<Option<Outcome>> {
+        let wanted = WANTED_PAIRS.saturating_sub(observed.len());
+        let more = self.facts((id, goals), wanted, runs)?;
+        observed.extend(more.iter().map(|run| observe(run, id, false, [0, 1])));
+        let several = activations(observed.iter()) >= LEAST_ACTIVATIONS
+            && activations(serial.iter().copied()) >= LEAST_ACTIVATIONS;
+        let enough = observed.len() >= WANTED_PAIRS && several;
+        Ok(wrong_pair(&observed, serial).filter(|_| enough))
+    }
+
     /// Makes each serial order twice, as far as that is possible.
     fn controls(&self, orders: &[SerialOrder], one_cell: bool, runs: &mut usize) -> Result<Vec<Control>> {
         let id = |number: usize| format!("serial-{number}");
         let mut all: Vec<Control> = orders.iter().map(|_| Control::default()).collect();
-        for _ in 0..MOST_SERIAL_RUNS {
+        for attempt in 0..MOST_SERIAL_RUNS {
             let open: Vec<usize> = (0..orders.len())
                 .filter(|&number| all[number].runs.len() < WANTED_CONTROLS)
                 .collect();
@@ -131,13 +312,19 @@ impl Court<'_> {
             for number in open {
                 // Two orders of the same units in one run would wait for each other.
                 let mut plan = GoalsBuilder::new(*runs as u64 + 1);
-                plan.add(&id(number), &orders[number].goal);
+                let whole = attempt < WHOLE_SERIAL_RUNS;
+                let goal = CodeGoal {
+                    whole,
+                    ..orders[number].goal.clone()
+                };
+                plan.add(&id(number), &goal);
                 let run = self.runner.direct(&plan.finish())?;
                 *runs += 1;
-                if run.has_fact(&id(number)) && !run.timed_out {
-                    all[number]
-                        .observed
-                        .push(observe(&run, &id(number), one_cell, orders[number].roles));
+                let observed = observe(&run, &id(number), one_cell, orders[number].roles);
+                // A value that the unit had not seen is a third thread's: the run is no serial order of all that took part.
+                if run.has_fact(&id(number)) && !run.timed_out && !observed.overwrote {
+                    all[number].observed.push(observed);
+                    all[number].whole = whole && (all[number].runs.is_empty() || all[number].whole);
                     all[number].runs.push(run);
                 }
             }
@@ -145,13 +332,19 @@ impl Court<'_> {
         Ok(all)
     }
 
-    /// Whether two runs in which all activations of the units exclude each other end without this outcome.
-    fn exclusive_runs_lack(&self, worst: &Outcome, candidate: &Candidate, runs: &mut usize) -> Result<bool> {
+    /// Whether so many runs in which all activations of the units exclude each other end without this outcome.
+    fn exclusive_runs_lack(
+        &self,
+        worst: &Outcome,
+        candidate: &Candidate,
+        wanted: usize,
+        runs: &mut usize,
+    ) -> Result<bool> {
         let units = units(candidate, self.places);
         if units.is_empty() {
             return Ok(false);
         }
-        for _ in 0..WANTED_CONTROLS {
+        for _ in 0..wanted {
             if self.is_over() {
                 return Ok(false);
             }
@@ -173,122 +366,10 @@ impl Court<'_> {
     }
 }
 
-/// What is seen of the units in one run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Observed {
-    /// How the units ended, in the order of the pattern's roles.
-    results: Option<[UnitResult; 2]>,
-    /// By how much each unit changed the value as it saw it, and by how much it changed in all.
-    changes: Option<([i64; 2], i64)>,
-}
-
-/// What a run shows of the units; `roles` are the pattern's roles by those of the goal.
-fn observe(run: &DirectedRun, id: &str, one_cell: bool, roles: [usize; 2]) -> Observed {
-    let mut seen = Observed::default();
-    let mut results: [Option<UnitResult>; 2] = [None, None];
-    for line in &run.log {
-        match line {
-            LogLine::Result { goal, role, result } if goal == id => {
-                if let Some(role) = roles.get(*role) {
-                    results[*role] = Some(result.clone());
-                }
-            }
-            LogLine::Fact { goal, steps, .. } if goal == id && one_cell => seen.changes = changes(steps, roles),
-            _ => {}
-        }
-    }
-    if let [Some(one), Some(other)] = results {
-        seen.results = Some([one, other]);
-    }
-    seen
-}
-
-/// By how much each role changed the value, from what it read or found to what it wrote last, and how much it changed in all.
-fn changes(steps: &[Passed], roles: [usize; 2]) -> Option<([i64; 2], i64)> {
-    let found = |step: &Passed| step.before.or(step.value);
-    let change = |own: &[&Passed]| {
-        let (first, last) = (own.first()?, own.last()?);
-        // A role that wrote nothing changed nothing.
-        let wrote = own.iter().rev().find(|step| step.before.is_some());
-        Some(match wrote {
-            Some(wrote) => wrote.value?.wrapping_sub(found(first)?),
-            None => last.value.map(|_| 0)?,
-        })
-    };
-    let mut of_roles = [0, 0];
-    for (place, role) in roles.iter().enumerate() {
-        let own: Vec<&Passed> = steps.iter().filter(|step| step.role == place).collect();
-        of_roles[*role] = change(&own)?;
-    }
-    let total = steps.last()?.value?.wrapping_sub(found(steps.first()?)?);
-    Some((of_roles, total))
-}
-
-/// What the runs with the pattern show of the units and no serial run does.
-fn wrong(bad: &[Observed], controls: &[Control], field: &str) -> Option<Outcome> {
-    let serial: Vec<&Observed> = controls.iter().flat_map(|made| &made.observed).collect();
-    lost_update(bad, &serial, field).or_else(|| wrong_result(bad, &serial))
-}
-
-/// Each unit adds the same to a number in every run, and in serial orders the sum is what they add; with the pattern it is another.
-fn lost_update(bad: &[Observed], serial: &[&Observed], field: &str) -> Option<Outcome> {
-    let (added, total) = bad.first()?.changes?;
-    let all = bad.iter().chain(serial.iter().copied());
-    if added.contains(&0)
-        || !all
-            .clone()
-            .all(|one| one.changes.is_some_and(|(other, _)| other == added))
-    {
-        return None;
-    }
-    let sum = added[0].wrapping_add(added[1]);
-    let is_sum = |one: &&Observed| one.changes.is_some_and(|(_, total)| total == sum);
-    let same = bad.iter().all(|one| one.changes == Some((added, total)));
-    (same && total != sum && serial.iter().all(is_sum)).then(|| Outcome {
-        kind: "value".into(),
-        thread: None,
-        message: format!("an update was lost: {field} changed by {total}, and by {sum} in each serial order"),
-    })
-}
-
-/// The same activations of the same threads return other values, or throw, in no serial order.
-fn wrong_result(bad: &[Observed], serial: &[&Observed]) -> Option<Outcome> {
-    let results = bad.first()?.results.as_ref()?;
-    let values = |results: &[UnitResult; 2]| results.clone().map(|result| result.value);
-    let same_activations = |one: &Observed| {
-        one.results.as_ref().is_some_and(|others| {
-            let pairs = others.iter().zip(results);
-            pairs
-                .clone()
-                .all(|(one, other)| one.thread == other.thread && one.activation == other.activation)
-        })
-    };
-    let is_bad = |one: &&Observed| {
-        one.results
-            .as_ref()
-            .is_some_and(|others| values(others) == values(results))
-    };
-    let comparable = bad.iter().chain(serial.iter().copied()).all(same_activations);
-    if !comparable || !bad.iter().all(|one| is_bad(&one)) || serial.iter().any(is_bad) {
-        return None;
-    }
-    let words = |results: &[UnitResult; 2]| values(results).join(" and ");
-    let mut others: Vec<String> = serial
-        .iter()
-        .filter_map(|one| one.results.as_ref())
-        .map(words)
-        .collect();
-    others.sort();
-    others.dedup();
-    Some(Outcome {
-        kind: "return".into(),
-        thread: None,
-        message: format!(
-            "the units returned {}; in serial orders {}",
-            words(results),
-            others.join(", or ")
-        ),
-    })
+/// The longest hold of these runs, as a control waits.
+fn longest_hold(runs: &[DirectedRun], id: &str) -> u64 {
+    let longest = runs.iter().map(|run| run.longest_hold(id)).max();
+    longest.unwrap_or(0).min(MOST_PAUSE)
 }
 
 /// How all of these runs ended.

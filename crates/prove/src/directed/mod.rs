@@ -8,8 +8,10 @@
 mod account;
 mod derive;
 mod judge;
+mod observed;
 mod places;
 mod rounds;
+mod suspected;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +22,7 @@ use anyhow::Result;
 use ravel_analysis::finding::{Evidence, Finding, Outcome};
 use ravel_protocol::goal::{Account, Goals, LogLine};
 
-use self::judge::{Court, judge};
+use self::judge::{Court, judge, judge_repeated};
 pub use self::places::{Places, PlacesBuilder};
 use self::rounds::WANTED_FACTS;
 pub(crate) use self::rounds::is_of_platform;
@@ -144,6 +146,15 @@ pub fn direct(
             let reason = judge(finding, one, &court, &mut tally.runs)?;
             one.judged = true;
             tally.settle(finding, reason);
+        }
+    }
+    for one in open.iter().filter(|one| one.judged) {
+        let finding = &mut findings[one.index];
+        if finding.evidence == Evidence::Confirmed && !is_of_platform(finding) {
+            judge_repeated(finding, one, &court, &mut tally.runs)?;
+        }
+        if finding.evidence == Evidence::Harmful {
+            tally.reasons.retain(|(id, _)| *id != finding.id);
         }
     }
     let not_tried = match clock.is_interrupted() {

@@ -2,14 +2,57 @@
 //!
 //! A builder sees the one reading of the recorded trace that proof makes.
 
-use ravel_analysis::finding::{Candidate, Finding};
+use ravel_analysis::finding::{Candidate, EventRef, Finding};
 use ravel_trace::names::{Location, Names, Site, SiteKind, flags};
-use ravel_trace::{Event, LocationId, LockId, Op, SiteId};
+use ravel_trace::{Event, LocationId, LockId, Op, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use ravel_protocol::goal::{CodeMethod, CodeSite};
 
 use super::MOST_CANDIDATES;
+use super::suspected::SuspectedPairs;
+
+/// The thread of an occurrence that stands for any other thread in the same code: the recorded run need not have had two.
+pub const STAND_IN: ThreadId = ThreadId(u32::MAX);
+
+/// The occurrences of a finding that goals are made of: two on the fewest locations whose first thread has its steps close together, since those
+/// happen most easily and are the least to keep apart, then others in their own order.
+pub fn chosen(finding: &Finding) -> Vec<&Candidate> {
+    let spread = |candidate: &Candidate| {
+        let first = candidate.events.first().map(|event| event.thread);
+        let own = candidate.events.iter().filter(|event| Some(event.thread) == first);
+        let positions = own.map(|event| event.position);
+        let locations: FxHashSet<_> = candidate.events.iter().map(|event| event.location).collect();
+        let spread = positions.clone().max().unwrap_or(0) - positions.min().unwrap_or(0);
+        (locations.len(), spread)
+    };
+    let mut all: Vec<&Candidate> = finding.candidates.iter().collect();
+    all.sort_by_key(|candidate| spread(candidate));
+    all.truncate(MOST_CANDIDATES / 2);
+    for candidate in &finding.candidates {
+        if all.len() < MOST_CANDIDATES && !all.contains(&candidate) {
+            all.push(candidate);
+        }
+    }
+    all
+}
+
+/// How many events lie between the first and the last one of the closest occurrence: threads that came close to each other once do so again.
+pub fn distance(finding: &Finding) -> u64 {
+    let of = |candidate: &Candidate| {
+        let indices = candidate.events.iter().map(|event| event.index);
+        indices.clone().max().unwrap_or(0) - indices.min().unwrap_or(0)
+    };
+    finding.candidates.iter().map(of).min().unwrap_or(u64::MAX)
+}
+
+/// Where the JDK's classes for sockets begin.
+const SOCKETS: [&str; 4] = [
+    "java.net.Socket",
+    "java.net.ServerSocket",
+    "java.nio.channels.S",
+    "java.net.DatagramSocket",
+];
 
 /// An activation on the stack of an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,19 +95,64 @@ pub struct EventPlace {
 
 /// The places of all events that findings name.
 #[derive(Debug, Default)]
-pub struct Places(FxHashMap<u64, EventPlace>);
+pub struct Places {
+    events: FxHashMap<u64, EventPlace>,
+    /// By write: the read of the same location that the same pass of the same activation made before, if that read is what the write may rest on.
+    reads: FxHashMap<u64, EventRef>,
+    /// By id of a suspicion: an occurrence in which another thread runs the same code.
+    suspected: FxHashMap<String, Candidate>,
+    sockets: bool,
+}
 
 impl Places {
     /// Where an event lies, by its number in the trace.
     pub fn get(&self, index: u64) -> Option<&EventPlace> {
-        self.0.get(&index)
+        self.events.get(&index)
+    }
+
+    /// Whether the program calls classes for sockets: other ends of them decide what comes when.
+    pub fn uses_sockets(&self) -> bool {
+        self.sockets
+    }
+
+    /// The occurrence of a suspicion.
+    pub fn suspected(&self, id: &str) -> Option<&Candidate> {
+        self.suspected.get(id)
+    }
+
+    /// The lost update that a race would be part of: a thread reads, another one reads and writes, the first one writes. The other one runs
+    /// the other code of the race if that reads and writes too, else the same code. None if no thread of the race writes what it may
+    /// have made of what it read.
+    pub fn update(&self, race: &Candidate) -> Option<Candidate> {
+        let pair = |write: &EventRef| Some((*self.reads.get(&write.index)?, *write));
+        let mut updates = race.events.iter().filter_map(pair);
+        let (read, write) = updates.next()?;
+        let (other_read, other_write) = updates.next().unwrap_or((read, write));
+        let by = |event: EventRef, thread: ThreadId| EventRef { thread, ..event };
+        Some(Candidate {
+            events: vec![read, by(other_read, STAND_IN), by(other_write, STAND_IN), write],
+            owners: vec![None; 4],
+            ..Candidate::default()
+        })
     }
 }
 
 #[cfg(test)]
 impl FromIterator<(u64, EventPlace)> for Places {
     fn from_iter<I: IntoIterator<Item = (u64, EventPlace)>>(all: I) -> Places {
-        Places(all.into_iter().collect())
+        Places {
+            events: all.into_iter().collect(),
+            ..Places::default()
+        }
+    }
+}
+
+#[cfg(test)]
+impl Places {
+    /// With a read that a write may rest on.
+    pub fn with_read(mut self, write: u64, read: EventRef) -> Places {
+        self.reads.insert(write, read);
+        self
     }
 }
 
@@ -80,13 +168,14 @@ pub struct PlacesBuilder {
     /// The locations of the wanted events.
     locations: FxHashSet<LocationId>,
     /// By thread and wanted location: the accesses of the present pass, and when their activation began.
-    passes: FxHashMap<(u32, LocationId), (u32, Vec<SiteId>)>,
+    passes: FxHashMap<(u32, LocationId), (u32, Vec<(SiteId, EventRef, bool)>)>,
+    suspected: SuspectedPairs,
     index: u64,
 }
 
 impl PlacesBuilder {
-    /// Before the first event.
-    pub fn of(findings: &[Finding]) -> PlacesBuilder {
+    /// Before the first event; `suspicions` are what the scan says of the code.
+    pub fn of(findings: &[Finding], suspicions: &[Finding]) -> PlacesBuilder {
         let of = |candidate: &Candidate| {
             let events = candidate.events.iter().map(|event| event.index);
             let units = candidate.units.iter().map(|unit| unit.begin.index);
@@ -95,17 +184,18 @@ impl PlacesBuilder {
         PlacesBuilder {
             wanted: findings
                 .iter()
-                .flat_map(|finding| finding.candidates.iter().take(MOST_CANDIDATES).flat_map(of))
+                .flat_map(|finding| chosen(finding).into_iter().flat_map(of))
                 .collect(),
             places: Places::default(),
             stacks: FxHashMap::default(),
             held: FxHashMap::default(),
             locations: findings
                 .iter()
-                .flat_map(|finding| finding.candidates.iter().take(MOST_CANDIDATES))
+                .flat_map(chosen)
                 .flat_map(|candidate| candidate.events.iter().filter_map(|event| event.location))
                 .collect(),
             passes: FxHashMap::default(),
+            suspected: SuspectedPairs::of(suspicions),
             index: 0,
         }
     }
@@ -129,19 +219,54 @@ impl PlacesBuilder {
             let activation = stack.last().map_or(0, |entry| entry.position);
             let pass = self.passes.entry((event.thread.0, location)).or_default();
             // The same instruction again: a new pass of a loop.
-            if pass.0 != activation || pass.1.contains(&event.site) {
+            if pass.0 != activation || pass.1.iter().any(|(site, ..)| *site == event.site) {
                 *pass = (activation, Vec::new());
             }
             pass
         });
+        let reference = EventRef {
+            index: self.index,
+            thread: event.thread,
+            position: event.position,
+            location: event.op.location(),
+            lock: None,
+        };
         if self.wanted.contains(&self.index) {
             let mut place = place(event, stack, locks, names);
             let earlier = pass.iter().flat_map(|pass| &pass.1);
-            place.earlier = earlier.filter_map(|site| instruction(names, *site)).collect();
-            self.places.0.insert(self.index, place);
+            place.earlier = earlier.filter_map(|(site, ..)| instruction(names, *site)).collect();
+            let last = pass.as_ref().and_then(|pass| pass.1.last());
+            if let Some((site, read, true)) = last.filter(|_| matches!(event.op, Op::Write { .. })) {
+                self.places.reads.insert(self.index, *read);
+                let of_read = EventPlace {
+                    position: read.position,
+                    site: instruction(names, *site),
+                    earlier: Vec::new(),
+                    ..place.clone()
+                };
+                self.places.events.entry(read.index).or_insert(of_read);
+            }
+            self.places.events.insert(self.index, place);
         }
         if let Some(pass) = pass {
-            pass.1.push(event.site);
+            pass.1
+                .push((event.site, reference, matches!(event.op, Op::Read { .. })));
+        }
+        let activation = stack.last().map_or(0, |entry| entry.position);
+        if let Some(pair) = self.suspected.event(event, reference, activation, names) {
+            let act = place(event, stack, locks, names);
+            let test = EventPlace {
+                position: pair.test.position,
+                site: instruction(names, pair.site),
+                ..act.clone()
+            };
+            let act = EventPlace {
+                earlier: test.site.clone().into_iter().collect(),
+                ..act
+            };
+            self.places.suspected.insert(pair.id, pair.candidate);
+            self.places.events.entry(pair.test.index).or_insert(test);
+            self.places.events.entry(self.index).or_insert(act);
         }
         if let Op::Acquire { lock, .. } | Op::Resume { lock, .. } = event.op {
             locks.push((lock, *event));
@@ -150,8 +275,15 @@ impl PlacesBuilder {
     }
 
     /// After the last one.
-    pub fn finish(self) -> Places {
-        self.places
+    pub fn finish(self, names: &Names) -> Places {
+        let of_sockets = |site: &Site| match &site.what {
+            SiteKind::Call(callee) => SOCKETS.iter().any(|package| callee.starts_with(package)),
+            _ => false,
+        };
+        Places {
+            sockets: names.sites.iter().any(of_sockets),
+            ..self.places
+        }
     }
 }
 

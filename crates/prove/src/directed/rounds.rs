@@ -1,5 +1,5 @@
 //! Who gets a goal in the next run: every finding has its first run before any gets its second, and those of the application come
-//! before those of the JDK, data races first.
+//! before those of the JDK, data races first, and among them those whose accesses came closest to each other in the recorded run.
 
 use std::time::Instant;
 
@@ -9,8 +9,8 @@ use ravel_trace::origin::is_platform;
 
 use super::account::Accounts;
 use super::derive::{GoalsBuilder, pattern_goals};
-use super::places::Places;
-use super::{DirectedRun, DirectedRunner, MOST_CANDIDATES};
+use super::places::{Places, chosen, distance};
+use super::{DirectedRun, DirectedRunner};
 use crate::proof::Clock;
 
 /// Goals that share a run: with more, their holds get in each other's way.
@@ -47,16 +47,12 @@ pub fn open(findings: &[Finding]) -> Vec<Open> {
     // A race that happened is shown whatever it does; other findings need controls too.
     order.sort_by_key(|&index| {
         let finding = &findings[index];
-        (is_of_platform(finding), finding.rule != Rule::DataRace)
+        let rest = (finding.rule != Rule::DataRace, distance(finding));
+        (is_of_platform(finding), rest)
     });
     let begin = |index: usize| Open {
         index,
-        candidates: findings[index]
-            .candidates
-            .iter()
-            .take(MOST_CANDIDATES)
-            .cloned()
-            .collect(),
+        candidates: chosen(&findings[index]).into_iter().cloned().collect(),
         runs: 0,
         facts: Vec::new(),
         happened: None,

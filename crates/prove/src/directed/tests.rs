@@ -418,3 +418,116 @@ fn a_failed_attempt_names_the_line_where_the_partner_did_not_come() {
         "{reason}"
     );
 }
+
+/// The race of `take` at two lines, of which the second writes what it made of the first.
+fn counter_race() -> (Vec<Finding>, Places) {
+    let places = places().with_read(3, event(1, 1));
+    let candidate = Candidate {
+        events: vec![event(3, 1), event(2, 2)],
+        owners: vec![None, None],
+        ..Candidate::default()
+    };
+    (vec![finding("f", Rule::DataRace, "shop.Stock.left", candidate)], places)
+}
+
+#[test]
+fn a_race_that_loses_an_update_is_harm_though_a_third_thread_adds_too() {
+    let counter = |plan: &Goals| {
+        let goal = &plan.goals[0];
+        let steps = match (goal.id.as_str(), goal.steps.len()) {
+            // A third thread adds one between the two units.
+            ("serial-0" | "serial-1", _) => vec![(0, None, 5), (0, Some(5), 6), (1, None, 7), (1, Some(7), 8)],
+            (_, 4) => vec![(0, None, 5), (1, None, 5), (1, Some(5), 6), (0, Some(6), 6)],
+            _ => Vec::new(),
+        };
+        (0, vec![fact(goal, &steps)])
+    };
+    let (mut findings, places) = counter_race();
+    let (plans, _) = directed(&mut findings, &places, 100, &counter);
+    assert_eq!(findings[0].evidence, Evidence::Harmful, "{:?}", findings[0].limit);
+    let outcome = findings[0].outcome.as_ref().expect("an outcome");
+    let words = "an update was lost: shop.Stock.left changed by 1, and by 2 in each serial order";
+    assert_eq!(outcome.message, words);
+    let update = plans
+        .iter()
+        .map(|plan| &plan.goals[0])
+        .find(|goal| goal.steps.len() == 4 && !is_serial(goal));
+    let update = update.expect("a goal for the update");
+    let lines: Vec<(usize, usize)> = update.steps.iter().map(|step| (step.role, step.site)).collect();
+    assert_eq!(
+        lines,
+        [(0, 0), (1, 0), (1, 1), (0, 1)],
+        "the other thread runs the same code"
+    );
+}
+
+#[test]
+fn a_serial_run_that_a_third_thread_disturbs_is_no_control() {
+    let disturbed = |plan: &Goals| {
+        let goal = &plan.goals[0];
+        let steps = match (goal.id.as_str(), goal.steps.len()) {
+            ("serial-0" | "serial-1", _) => vec![(0, None, 5), (0, Some(9), 6), (1, None, 6), (1, Some(6), 7)],
+            (_, 4) => vec![(0, None, 5), (1, None, 5), (1, Some(5), 6), (0, Some(6), 6)],
+            _ => Vec::new(),
+        };
+        (0, vec![fact(goal, &steps)])
+    };
+    let (mut findings, places) = counter_race();
+    directed(&mut findings, &places, 100, &disturbed);
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
+    let limit = findings[0].limit.as_deref().expect("a reason");
+    assert!(limit.contains("not known for every serial order"), "{limit}");
+}
+
+#[test]
+fn a_bad_end_of_repeated_patterns_is_harm_if_many_exclusive_runs_lack_it() {
+    let program = |exclusive_code: i32| {
+        move |plan: &Goals| match plan.goals.first() {
+            None => (exclusive_code, vec![LogLine::Exclusive { entered: 9, broken: 0 }]),
+            Some(goal) => (i32::from(plan.facts > 1), vec![happens(goal)]),
+        }
+    };
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    let (plans, _) = directed(&mut findings, &places(), 100, &program(0));
+    assert_eq!(findings[0].evidence, Evidence::Harmful, "{:?}", findings[0].limit);
+    let exclusive = plans.iter().filter(|plan| !plan.exclusive.is_empty()).count();
+    assert_eq!(exclusive, 4, "two for each run with the pattern");
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &program(1));
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
+}
+
+#[test]
+fn a_pair_of_usual_results_is_harm_if_no_serial_order_has_it_whatever_the_activations() {
+    let runs = AtomicU64::new(0);
+    let program = |bad: [&'static str; 2], activations: u64| {
+        let runs = &runs;
+        move |plan: &Goals| {
+            let activation = runs.fetch_add(1, Ordering::Relaxed) % activations;
+            let goal = &plan.goals[0];
+            let values = if is_serial(goal) { ["1", "2"] } else { bad };
+            let log = vec![
+                happens(goal),
+                result(plan, 0, values[0], activation),
+                result(plan, 1, values[1], activation),
+            ];
+            (0, log)
+        }
+    };
+    let evidence = |behaviour: &Behaviour<'_>| {
+        let mut findings = vec![atomicity("f", "shop.Stock.left")];
+        directed(&mut findings, &places(), 100, behaviour);
+        findings[0].evidence
+    };
+    assert_eq!(evidence(&program(["1", "1"], 7)), Evidence::Harmful);
+    assert_eq!(
+        evidence(&program(["8", "8"], 7)),
+        Evidence::Confirmed,
+        "other values may belong to another part of the run"
+    );
+    assert_eq!(
+        evidence(&program(["1", "1"], 1)),
+        Evidence::Harmful,
+        "the same activations are compared as they are"
+    );
+}

@@ -18,16 +18,16 @@ use crate::interrupt;
 const ASK: u64 = 1 << 14;
 
 impl<'t> Recorded<'t> {
-    /// Reads a trace from its first event to its last, for these findings. `kept` gives its events where they are in memory;
+    /// Reads a trace from its first event to its last, for these findings and what the scan suspects. `kept` gives its events where they are in memory;
     /// otherwise as many are kept as are compared with forced runs.
     pub fn read<S: Source>(
         trace: &'t mut S,
-        findings: &[Finding],
+        (findings, suspicions): (&[Finding], &[Finding]),
         kept: impl Fn(&S) -> Option<&[Event]>,
     ) -> Result<Recorded<'t>> {
         let collects = kept(trace).is_none();
         let mut marks = MarksBuilder::of(findings);
-        let mut places = PlacesBuilder::of(findings);
+        let mut places = PlacesBuilder::of(findings, suspicions);
         let mut beginning = Vec::new();
         let mut reading = Reading {
             source: trace,
@@ -53,7 +53,7 @@ impl<'t> Recorded<'t> {
             image,
             cut,
             marks,
-            places: places.finish(),
+            places: places.finish(trace.names()),
             path: RecordedPath::new(events, trace.names()),
         })
     }
