@@ -435,9 +435,9 @@ impl<'a> Job<'a> {
             let only = &self.settings.only;
             let asked = only.is_empty() || only.contains(&suspicion.id);
             asked
-                && !self
+                && self
                     .evidence(&suspicion.id)
-                    .is_some_and(|evidence| evidence >= Evidence::Confirmed)
+                    .is_none_or(|evidence| evidence < Evidence::Confirmed)
         };
         let open = self.suspicions.iter().filter(wanted).cloned().collect();
         confirm::confirm(open, &mut findings.to_vec())

@@ -156,6 +156,9 @@ impl Places {
     }
 }
 
+/// Accesses of one pass of an activation: when the activation began, and each with its site and whether it only reads.
+type Pass = (u32, Vec<(SiteId, EventRef, bool)>);
+
 /// Sees a trace go by, for the occurrences of findings that goals are made of.
 #[derive(Debug)]
 pub struct PlacesBuilder {
@@ -168,7 +171,7 @@ pub struct PlacesBuilder {
     /// The locations of the wanted events.
     locations: FxHashSet<LocationId>,
     /// By thread and wanted location: the accesses of the present pass, and when their activation began.
-    passes: FxHashMap<(u32, LocationId), (u32, Vec<(SiteId, EventRef, bool)>)>,
+    passes: FxHashMap<(u32, LocationId), Pass>,
     suspected: SuspectedPairs,
     index: u64,
 }
