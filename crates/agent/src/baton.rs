@@ -24,7 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::locks::Locks;
 use crate::idle::Idle;
-use crate::thread_block::{FRAME, Frame, ThreadBlock};
+use crate::thread_block::{FRAME, MethodFrame, ThreadBlock};
 
 /// Turns that may be lost before the schedule is given up.
 const MOST_LOST: usize = 16;
@@ -401,7 +401,7 @@ impl BatonState {
                 }
                 let frame = bottom + u64::from(depth - 1) * FRAME as u64;
                 // SAFETY: the frame lies below the top of the stack of the thread that calls.
-                let position = unsafe { ((frame + offset_of!(Frame, position) as u64) as *const u32).read() };
+                let position = unsafe { ((frame + offset_of!(MethodFrame, position) as u64) as *const u32).read() };
                 position <= entered
             }
             Leave::Lock(count) => self.locks.count(block.thread) >= count as usize,

@@ -13,7 +13,7 @@ use crate::instrument::accesses;
 use crate::models::{self, Effect};
 use crate::recorder::{self, MAX_SITES, MAX_THREADS, address, flag};
 use crate::registry;
-use crate::thread_block::{self, Frame, ModelFrame, ThreadBlock};
+use crate::thread_block::{self, MethodFrame, ModelFrame, ThreadBlock};
 
 /// A Java class of constants.
 pub struct Group {
@@ -86,13 +86,13 @@ layout! {
 
     /// Offsets in a frame of the shadow stack.
     long Frame {
-        METHOD = offset_of!(Frame, method);
-        CALL = offset_of!(Frame, call);
-        POSITION = offset_of!(Frame, position);
-        STEP = offset_of!(Frame, step);
-        LOCK = offset_of!(Frame, lock);
-        SITE = offset_of!(Frame, site);
-        AGAIN = offset_of!(Frame, again);
+        METHOD = offset_of!(MethodFrame, method);
+        CALL = offset_of!(MethodFrame, call);
+        POSITION = offset_of!(MethodFrame, position);
+        STEP = offset_of!(MethodFrame, step);
+        LOCK = offset_of!(MethodFrame, lock);
+        SITE = offset_of!(MethodFrame, site);
+        AGAIN = offset_of!(MethodFrame, again);
         SIZE = thread_block::FRAME;
     }
 

@@ -8,7 +8,7 @@ use crate::handover::Hand;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of a frame of the shadow stack.
-pub const FRAME: usize = size_of::<Frame>();
+pub const FRAME: usize = size_of::<MethodFrame>();
 /// Entries of a thread's table of recent accesses: their logarithm.
 pub const REPEATS_BITS: u32 = 7;
 /// Bytes of that table.
@@ -29,7 +29,7 @@ pub const MODELS: usize = size_of::<ModelFrame>() * 64;
 /// A method on the shadow stack.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Frame {
+pub struct MethodFrame {
     /// The method.
     pub method: u32,
     /// Site of the call.

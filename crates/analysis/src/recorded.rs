@@ -7,7 +7,7 @@ use fastrand::Rng;
 use ravel_trace::names::{Field, Location, Lock, Site, Thread, flags};
 use ravel_trace::{Event, FieldId, Names, ObjectId, Op, SiteId, Source, SourceError, ThreadId, Value};
 
-use crate::blocks::general::Verdict;
+use crate::blocks::general::SetVerdict;
 use crate::definitions::{ForkOrder, TransactionSet, atomicity};
 use crate::engine::Engine;
 use crate::finding::{Evidence, Rule};
@@ -294,7 +294,7 @@ fn plugged_in_blocks_agree_with_blocks() {
         for case in 0..cases {
             let set = random(&mut rng, shape);
             let order = ForkOrder::new(&set);
-            let expected = atomicity(&set, &order) != Verdict::Atomic;
+            let expected = atomicity(&set, &order) != SetVerdict::Atomic;
             let found = reports(&set, "blocks")
                 .iter()
                 .any(|report| report.rule == Rule::Unserializable);

@@ -6,14 +6,14 @@
 use fastrand::Rng;
 
 use crate::blocks::feasibility::{Pair, Side};
-use crate::blocks::general::{self, Verdict};
+use crate::blocks::general::{self, SetVerdict};
 use crate::blocks::goodlock;
 use crate::definitions::reduction::{self, RaceTest};
 use crate::definitions::{ForkOrder, TransactionSet, atomicity, lock_cycles};
 use crate::oracle::{Oracle, Shape, random, show};
 use crate::transaction::{Action, Transaction};
 
-fn atomic(set: &[Transaction]) -> Verdict {
+fn atomic(set: &[Transaction]) -> SetVerdict {
     atomicity(set, &ForkOrder::new(set))
 }
 
@@ -26,9 +26,9 @@ fn reducible(set: &[Transaction], test: RaceTest) -> bool {
 fn verdicts(text: &str) -> (bool, bool, bool) {
     let set = TransactionSet::parse(text).unwrap().transactions;
     let blocks = match atomic(&set) {
-        Verdict::Atomic => true,
-        Verdict::Violation { .. } => false,
-        Verdict::Unknown => panic!("the bound must not be hit on an example"),
+        SetVerdict::Atomic => true,
+        SetVerdict::Violation { .. } => false,
+        SetVerdict::Unknown => panic!("the bound must not be hit on an example"),
     };
     (
         Oracle::new(&set).is_atomic(),
@@ -276,8 +276,8 @@ fn agree(shape: Shape, cases: usize, seed: u64) -> (usize, usize) {
         let set = random(&mut rng, shape);
         let expected = Oracle::new(&set).unserializable();
         match atomic(&set) {
-            Verdict::Atomic => assert_eq!(expected, None, "seed {seed} case {case}\n{}", show(&set)),
-            Verdict::Violation { steps, pattern } => {
+            SetVerdict::Atomic => assert_eq!(expected, None, "seed {seed} case {case}\n{}", show(&set)),
+            SetVerdict::Violation { steps, pattern } => {
                 let concerned = only(&set, &steps);
                 let real = !Oracle::new(&concerned).is_atomic();
                 assert!(real, "seed {seed} case {case}: {pattern} {steps:?}\n{}", show(&set));
@@ -287,7 +287,7 @@ fn agree(shape: Shape, cases: usize, seed: u64) -> (usize, usize) {
                     show(&set)
                 );
             }
-            Verdict::Unknown => panic!("bound hit by a small set"),
+            SetVerdict::Unknown => panic!("bound hit by a small set"),
         }
         if expected.is_none() { yes += 1 } else { no += 1 }
     }
@@ -328,7 +328,7 @@ fn a_blind_write_can_hide_a_pair_that_is_not_atomic() {
     let set = TransactionSet::parse(text).unwrap().transactions;
     assert!(Oracle::new(&set).is_atomic());
     assert!(!Oracle::new(&[set[0].clone(), set[2].clone()]).is_atomic());
-    assert!(matches!(atomic(&set), Verdict::Violation { .. }));
+    assert!(matches!(atomic(&set), SetVerdict::Violation { .. }));
 }
 
 /// Theorem 5.4: two transactions of several variables. 2500 pairs of up to 8 steps, 2 variables and 2 locks.
@@ -347,7 +347,7 @@ fn a_lock_between_the_inner_steps_counts() {
     let nested = [(Side::First, 1), (Side::Second, 0), (Side::Second, 3), (Side::First, 2)];
     assert!(pair.by_locksets(&nested));
     assert!(!pair.feasible(&nested));
-    let Verdict::Violation { steps, .. } = atomic(&set) else {
+    let SetVerdict::Violation { steps, .. } = atomic(&set) else {
         panic!("not atomic")
     };
     assert!(Oracle::new(&set).in_order(&steps));

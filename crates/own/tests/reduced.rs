@@ -2,7 +2,7 @@
 //! with the atomic ones reduced and not. Seeds are fixed.
 
 use fastrand::Rng;
-use ravel_analysis::blocks::general::Verdict;
+use ravel_analysis::blocks::general::SetVerdict;
 use ravel_analysis::definitions::reduction::{self, RaceTest};
 use ravel_analysis::definitions::{ForkOrder, atomicity, lock_cycles};
 use ravel_analysis::oracle::{Oracle, Shape, random, show};
@@ -55,9 +55,9 @@ fn reduced_events_of_atomic_transactions_change_no_verdict() {
                 }
             }
             let is_atomic = |set: &[Transaction]| match atomicity(set, &ForkOrder::new(set)) {
-                Verdict::Atomic => true,
-                Verdict::Violation { .. } => false,
-                Verdict::Unknown => panic!("bound hit by a small set"),
+                SetVerdict::Atomic => true,
+                SetVerdict::Violation { .. } => false,
+                SetVerdict::Unknown => panic!("bound hit by a small set"),
             };
             let (whole, found) = (is_atomic(&set), is_atomic(&smaller));
             assert_eq!(found, whole, "{}\n{}", show(&set), show(&smaller));

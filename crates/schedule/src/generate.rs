@@ -5,7 +5,7 @@
 //! [try them all](crate::search) within a bound. Values are kept as far as possible: first all reads but the pattern's
 //! own, then those before its first event, then none; a schedule of the last kind proves nothing, but is worth a run.
 //!
-//! Promise: a [witnessed](Verdict::Witnessed) schedule has passed the [check](crate::check). Misses: none on a trace that the
+//! Promise: a [witnessed](CheckVerdict::Witnessed) schedule has passed the [check](crate::check). Misses: none on a trace that the
 //! exhaustive search covers; on longer ones a schedule may exist that is not found, and [`NoSchedule::Infeasible`] then
 //! says that the answer is not final. One such miss is known: that another thread's write of the same value would do for
 //! a read is seen by the exhaustive search alone.
@@ -63,7 +63,7 @@ impl Effort {
 
 /// What the trace says of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// It passed the check: the finding is witnessed.
     Witnessed,
     /// It did not, for this reason. Locks and hard order allow it, but (as a rule) a read before the pattern would see
@@ -77,7 +77,7 @@ pub struct Generated {
     /// The schedule.
     pub schedule: Schedule,
     /// What the trace says of it.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
     /// Whether even the reads after the pattern's first event, but for the pattern's own, are as recorded: then the
     /// threads cannot leave the recorded path before the pattern is complete.
     pub all_reads_kept: bool,
@@ -178,8 +178,8 @@ impl Maker<'_> {
         }
         let check = |keep| check_order(self.image, self.target, &order, keep);
         let verdict = match check(Keep::BeforeFirst).and_then(|()| check_schedule(self.image, self.target, &schedule)) {
-            Ok(()) => Verdict::Witnessed,
-            Err(broken) => Verdict::Unproven(broken),
+            Ok(()) => CheckVerdict::Witnessed,
+            Err(broken) => CheckVerdict::Unproven(broken),
         };
         Generated {
             schedule,

@@ -22,7 +22,7 @@ mod turns;
 
 pub use check::{Audit, CheckError, audit, check};
 pub use contenders::Contenders;
-pub use generate::{Effort, Generated, NoSchedule, Verdict, generate};
+pub use generate::{CheckVerdict, Effort, Generated, NoSchedule, generate};
 pub use goal::{EventAt, Goal, GoalError, Shape, Span};
 pub use image::{Image, ImageError, Limits};
 pub use machine::{Broken, Point};

@@ -56,7 +56,7 @@ struct Searcher<'a> {
     whole: bool,
 }
 
-struct Frame<'a> {
+struct SearchFrame<'a> {
     machine: Machine<'a>,
     /// Threads still to be tried, the best last.
     choices: Vec<u32>,
@@ -93,7 +93,7 @@ impl<'a> Searcher<'a> {
         if self.whole { Search::Impossible } else { Search::GaveUp }
     }
 
-    fn frame(&self, machine: Machine<'a>) -> Frame<'a> {
+    fn frame(&self, machine: Machine<'a>) -> SearchFrame<'a> {
         let mut choices: Vec<(bool, u32, u32)> = (0..self.image.thread_count() as u32)
             .filter_map(|thread| {
                 let step = machine.next(thread)?;
@@ -103,7 +103,7 @@ impl<'a> Searcher<'a> {
             })
             .collect();
         choices.sort_unstable_by(|a, b| b.cmp(a));
-        Frame {
+        SearchFrame {
             machine,
             choices: choices.into_iter().map(|(_, _, thread)| thread).collect(),
         }

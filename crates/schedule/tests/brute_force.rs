@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use fastrand::Rng;
 use ravel_schedule::{
-    CheckError, Effort, EventAt, Goal, Image, NoSchedule, Schedule, Segment, Shape, Verdict, check, generate,
+    CheckError, CheckVerdict, Effort, EventAt, Goal, Image, NoSchedule, Schedule, Segment, Shape, check, generate,
 };
 use ravel_trace::{LocationId, LockId, Mode, Op, ThreadId, Value};
 use support::{Tape, run_order};
@@ -426,7 +426,12 @@ fn every_real_anomaly_has_a_schedule_and_no_other() {
             };
             match &made {
                 Ok(made) => {
-                    assert_eq!(made.verdict == Verdict::Witnessed, real, "{}\n{made:?}", describe());
+                    assert_eq!(
+                        made.verdict == CheckVerdict::Witnessed,
+                        real,
+                        "{}\n{made:?}",
+                        describe()
+                    );
                     let order = run_order(&case.image, &made.schedule, &case.events);
                     let checked = check(&case.image, &goal, &made.schedule);
                     assert_eq!(checked.is_ok(), real, "{checked:?} {}", describe());
@@ -446,7 +451,7 @@ fn every_real_anomaly_has_a_schedule_and_no_other() {
             }
             if real {
                 let made = generate(&case.image, &goal, &quick);
-                let found = made.is_ok_and(|m| m.verdict == Verdict::Witnessed);
+                let found = made.is_ok_and(|m| m.verdict == CheckVerdict::Witnessed);
                 counts.by_moving += u32::from(found);
                 counts.missed_without_values += u32::from(!found && !KINDS[number % 3].values);
             }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use ravel_schedule::{Broken, Effort, EventAt, Goal, NoSchedule, Shape, Verdict, check, generate};
+use ravel_schedule::{Broken, CheckVerdict, Effort, EventAt, Goal, NoSchedule, Shape, check, generate};
 use support::{Tape, run_order};
 
 const X: u32 = 0;
@@ -16,7 +16,7 @@ fn witnessed(tape: Tape, shape: Shape, events: &[EventAt]) -> Vec<usize> {
     let image = tape.image();
     let goal = Goal::new(shape, events.iter().copied());
     let made = generate(&image, &goal, &Effort::default()).expect("a schedule");
-    assert_eq!(made.verdict, Verdict::Witnessed);
+    assert_eq!(made.verdict, CheckVerdict::Witnessed);
     check(&image, &goal, &made.schedule).expect("passes the check");
     let number = |(thread, position)| {
         recorded

@@ -5,7 +5,7 @@ mod support;
 
 use ravel_analysis::finding::{Candidate, EventRef, Rule, UnitKind, UnitSpan};
 use ravel_schedule::{
-    Broken, Contenders, Effort, EventAt, Goal, GoalError, NoSchedule, Shape, Span, Verdict, audit, generate,
+    Broken, CheckVerdict, Contenders, Effort, EventAt, Goal, GoalError, NoSchedule, Shape, Span, audit, generate,
     serial_schedules,
 };
 use ravel_trace::{LocationId, LockId, Op, SyncId, ThreadId, Value};
@@ -228,7 +228,10 @@ fn values_explain_reads_that_were_merged_late() {
     let other = tape.write(0, Y);
     let image = tape.image();
     assert_eq!(audit(&image).odd_reads, 1);
-    assert_eq!(made(&image, Shape::Adjacent, &[read, b]).verdict, Verdict::Witnessed);
+    assert_eq!(
+        made(&image, Shape::Adjacent, &[read, b]).verdict,
+        CheckVerdict::Witnessed
+    );
     // To keep what it read, the read goes between the writes.
     let made = made(&image, Shape::Adjacent, &[after, other]);
     assert_eq!(
@@ -280,7 +283,7 @@ fn another_writer_of_the_same_value_is_found_by_search_only() {
         },
     );
     let image = tape.image();
-    assert_eq!(made(&image, Shape::Adjacent, &[a, b]).verdict, Verdict::Witnessed);
+    assert_eq!(made(&image, Shape::Adjacent, &[a, b]).verdict, CheckVerdict::Witnessed);
     let quick = Effort {
         search_states: 0,
         ..Effort::default()
@@ -288,7 +291,7 @@ fn another_writer_of_the_same_value_is_found_by_search_only() {
     let goal = Goal::new(Shape::Adjacent, [a, b]);
     let moved = generate(&image, &goal, &quick).expect("a schedule");
     assert!(
-        matches!(moved.verdict, Verdict::Unproven(Broken::ReadChanged { .. })),
+        matches!(moved.verdict, CheckVerdict::Unproven(Broken::ReadChanged { .. })),
         "{moved:?}"
     );
 }
@@ -308,7 +311,7 @@ fn schedules_have_few_switches() {
     let b = tape.write(1, X);
     let image = tape.image();
     let made = made(&image, Shape::Adjacent, &[b, a]);
-    assert_eq!(made.verdict, Verdict::Witnessed);
+    assert_eq!(made.verdict, CheckVerdict::Witnessed);
     assert!(made.schedule.segments.len() <= 3, "{}", made.schedule);
 }
 

@@ -3,7 +3,7 @@
 mod support;
 
 use ravel_schedule::{
-    Broken, Effort, EventAt, Generated, Goal, GoalError, Image, Limits, NoSchedule, Shape, Verdict, audit, check,
+    Broken, CheckVerdict, Effort, EventAt, Generated, Goal, GoalError, Image, Limits, NoSchedule, Shape, audit, check,
     generate,
 };
 use ravel_trace::names::{Class, Field, Location, Method, Site, SiteKind};
@@ -46,7 +46,7 @@ fn a_lock_order_cycle_becomes_a_deadlock() {
     tape.release(1, M);
     let image = tape.image();
     let made = made(&image, Shape::Blocked, &[a, b]);
-    assert_eq!(made.verdict, Verdict::Witnessed);
+    assert_eq!(made.verdict, CheckVerdict::Witnessed);
     assert_eq!(made.schedule.to_pairs(), [("main".to_owned(), 1), ("t1".to_owned(), 6)]);
 }
 
@@ -81,7 +81,7 @@ fn three_threads_deadlock_in_a_ring() {
     }
     let image = tape.image();
     let made = made(&image, Shape::Blocked, &wanted);
-    assert_eq!(made.verdict, Verdict::Witnessed);
+    assert_eq!(made.verdict, CheckVerdict::Witnessed);
     assert_eq!(made.schedule.segments.len(), 3);
 }
 
@@ -112,7 +112,7 @@ fn readers_share_a_lock_and_a_writer_does_not() {
     let c = tape.write(1, X);
     tape.release(1, L);
     let image = tape.image();
-    assert_eq!(made(&image, Shape::Adjacent, &[a, b]).verdict, Verdict::Witnessed);
+    assert_eq!(made(&image, Shape::Adjacent, &[a, b]).verdict, CheckVerdict::Witnessed);
     assert!(matches!(
         refused(&image, Shape::Adjacent, &[a, c]),
         Broken::LockHeld { .. }
@@ -141,7 +141,7 @@ fn a_wait_is_notified_after_it_began() {
     let image = tape.image();
     assert_eq!(
         made(&image, Shape::Adjacent, &[after, late]).verdict,
-        Verdict::Witnessed
+        CheckVerdict::Witnessed
     );
     assert!(matches!(
         refused(&image, Shape::Ordered, &[after, early]),
@@ -271,7 +271,10 @@ fn a_volatile_read_comes_after_the_write_it_saw() {
     let image = tape.image();
     assert!(matches!(refused(&image, Shape::Ordered, &[b, a]), Broken::Order { .. }));
     // But the edge is not held against a pattern on the volatile itself.
-    assert_eq!(made(&image, Shape::Ordered, &[seen, flag]).verdict, Verdict::Witnessed);
+    assert_eq!(
+        made(&image, Shape::Ordered, &[seen, flag]).verdict,
+        CheckVerdict::Witnessed
+    );
 }
 
 #[test]
@@ -283,7 +286,7 @@ fn a_changed_read_before_the_bug_leaves_a_schedule_without_a_witness() {
     let b = tape.write(1, X);
     let image = tape.image();
     let made = made(&image, Shape::Adjacent, &[a, b]);
-    let Verdict::Unproven(Broken::ReadChanged {
+    let CheckVerdict::Unproven(Broken::ReadChanged {
         at,
         location,
         recorded,
@@ -308,8 +311,8 @@ trait VerdictText {
 impl VerdictText for Generated {
     fn verdict_text(&self) -> String {
         match self.verdict {
-            Verdict::Witnessed => String::new(),
-            Verdict::Unproven(broken) => broken.to_string(),
+            CheckVerdict::Witnessed => String::new(),
+            CheckVerdict::Unproven(broken) => broken.to_string(),
         }
     }
 }
@@ -334,7 +337,7 @@ fn the_same_value_from_another_writer_is_no_change() {
     );
     let b = tape.op(1, write(X));
     let image = tape.image();
-    assert_eq!(made(&image, Shape::Adjacent, &[a, b]).verdict, Verdict::Witnessed);
+    assert_eq!(made(&image, Shape::Adjacent, &[a, b]).verdict, CheckVerdict::Witnessed);
 }
 
 #[test]
@@ -349,7 +352,7 @@ fn a_receive_comes_after_every_earlier_send() {
     let image = tape.image();
     assert!(matches!(refused(&image, Shape::Ordered, &[c, a]), Broken::Order { .. }));
     assert!(matches!(refused(&image, Shape::Ordered, &[c, b]), Broken::Order { .. }));
-    assert_eq!(made(&image, Shape::Ordered, &[b, a]).verdict, Verdict::Witnessed);
+    assert_eq!(made(&image, Shape::Ordered, &[b, a]).verdict, CheckVerdict::Witnessed);
 }
 
 /// The two halves of a barrier share a position; each thread's second half needs the other's first.
@@ -367,10 +370,10 @@ fn halves_of_one_operation_may_wait_for_each_other() {
     let b = tape.write(1, X);
     let image = tape.image();
     let made_after = made(&image, Shape::Adjacent, &[b, a]);
-    assert_eq!(made_after.verdict, Verdict::Witnessed);
+    assert_eq!(made_after.verdict, CheckVerdict::Witnessed);
     assert_eq!(
         made(&image, Shape::Adjacent, &[other, before]).verdict,
-        Verdict::Witnessed
+        CheckVerdict::Witnessed
     );
     assert!(matches!(
         refused(&image, Shape::Ordered, &[a, other]),
@@ -433,7 +436,10 @@ fn a_class_is_used_after_another_thread_initialised_it() {
     let image = tape.image();
     assert!(matches!(refused(&image, Shape::Ordered, &[b, a]), Broken::Order { .. }));
     assert!(matches!(refused(&image, Shape::Ordered, &[c, a]), Broken::Order { .. }));
-    assert_eq!(made(&image, Shape::Adjacent, &[last, end]).verdict, Verdict::Witnessed);
+    assert_eq!(
+        made(&image, Shape::Adjacent, &[last, end]).verdict,
+        CheckVerdict::Witnessed
+    );
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl BlockKind {
 
 /// The frame of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct BlockFrame {
     pub kind: BlockKind,
     pub compressed: bool,
     /// Buffer blocks: the first record's sequence number was given by a `Stamp` at the end of the block before.
@@ -86,7 +86,7 @@ pub(crate) struct Frame {
 const COMPRESSED: u8 = 1;
 const STAMPED: u8 = 2;
 
-impl Frame {
+impl BlockFrame {
     fn to_bytes(self) -> [u8; FRAME_LEN] {
         let mut bytes = [0; FRAME_LEN];
         bytes[0..4].copy_from_slice(&MARKER);
@@ -104,12 +104,12 @@ impl Frame {
     }
 
     /// The frame in these bytes; none if they are not one that this version writes.
-    pub fn parse(bytes: &[u8; FRAME_LEN]) -> Option<Frame> {
+    pub fn parse(bytes: &[u8; FRAME_LEN]) -> Option<BlockFrame> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         if bytes[..4] != MARKER || crc32fast::hash(&bytes[..36]) != word(36) {
             return None;
         }
-        let frame = Frame {
+        let frame = BlockFrame {
             kind: BlockKind::from_bits(bytes[12])?,
             compressed: bytes[13] & COMPRESSED != 0,
             stamped: bytes[13] & STAMPED != 0,
@@ -188,7 +188,7 @@ impl Framer {
             self.block.extend_from_slice(payload);
         }
         let stored = &self.block[FRAME_LEN..];
-        let frame = Frame {
+        let frame = BlockFrame {
             kind: label.kind,
             compressed,
             stamped: label.stamped,
@@ -220,7 +220,7 @@ mod tests {
         let mut framer = Framer::new().expect("a compressor");
         let block = framer.frame(label, &[5; 1000]).expect("a block").to_vec();
         let bytes: [u8; FRAME_LEN] = block[..FRAME_LEN].try_into().expect("long enough");
-        let frame = Frame::parse(&bytes).expect("a frame");
+        let frame = BlockFrame::parse(&bytes).expect("a frame");
         assert_eq!((frame.kind, frame.thread, frame.records), (BlockKind::Buffer, 7, 9));
         assert_eq!(
             (frame.clock, frame.stamped, frame.compressed),
@@ -231,7 +231,7 @@ mod tests {
         for bit in 0..FRAME_LEN * 8 {
             let mut damaged = bytes;
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Frame::parse(&damaged), None, "bit {bit}");
+            assert_eq!(BlockFrame::parse(&damaged), None, "bit {bit}");
         }
     }
 }

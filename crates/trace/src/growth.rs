@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::block::{BlockKind, FILE_HEADER_LEN, FRAME_LEN, Frame};
+use crate::block::{BlockFrame, BlockKind, FILE_HEADER_LEN, FRAME_LEN};
 
 /// What is known of one growing file; each look reads only what is new.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +34,7 @@ impl Growth {
         while self.bytes + FRAME_LEN as u64 <= length {
             file.seek(SeekFrom::Start(self.bytes))?;
             file.read_exact(&mut bytes)?;
-            let Some(frame) = Frame::parse(&bytes) else { break };
+            let Some(frame) = BlockFrame::parse(&bytes) else { break };
             let end = self.bytes + FRAME_LEN as u64 + u64::from(frame.stored_len);
             if end > length {
                 break;

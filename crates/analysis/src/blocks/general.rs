@@ -7,7 +7,7 @@
 //! strides `acquire* access? release*`: acquires move right and releases left (Theorem 4.2), so no trace is lost. A
 //! serial order must keep program order and hard order among the transactions, as every trace does.
 //!
-//! **Promises.** Exact unless the bound is hit; then the answer is [`Verdict::Unknown`], never a guess.
+//! **Promises.** Exact unless the bound is hit; then the answer is [`SetVerdict::Unknown`], never a guess.
 //!
 //! **Cost.** Exponential in the worst case; the caller bounds the strides that are tried per group.
 
@@ -23,11 +23,11 @@ use crate::transaction::{Action, Held, Kind, Transaction};
 pub type StepRef = (usize, usize);
 
 /// Whether one step must come before another, by hard order or as steps of one thread.
-pub type Order<'a> = dyn Fn(StepRef, StepRef) -> bool + 'a;
+pub type Before<'a> = dyn Fn(StepRef, StepRef) -> bool + 'a;
 
 /// What is known about a set of transactions.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum SetVerdict {
     /// Every feasible trace is serialisable.
     Atomic,
     /// Some trace is not; the accesses that show it, in order.
@@ -51,7 +51,7 @@ pub struct PairViolation {
 }
 
 /// All violations of two transactions (isAtomic-2Trans); none if they are of one thread.
-pub fn check_pair(transactions: &[Transaction], a: usize, b: usize, order: &Order<'_>) -> Vec<PairViolation> {
+pub fn check_pair(transactions: &[Transaction], a: usize, b: usize, order: &Before<'_>) -> Vec<PairViolation> {
     let (first, second) = (&transactions[a], &transactions[b]);
     if first.thread == second.thread {
         return Vec::new();
@@ -82,21 +82,25 @@ pub fn check_pair(transactions: &[Transaction], a: usize, b: usize, order: &Orde
 }
 
 /// Whether a set of transactions is atomic of which any two are, with at most so many strides per group.
-pub fn check_beyond_pairs(transactions: &[Transaction], order: &Order<'_>, bound: usize) -> Verdict {
+pub fn check_beyond_pairs(transactions: &[Transaction], order: &Before<'_>, bound: usize) -> SetVerdict {
     let mut unknown = false;
     for group in groups(transactions, order) {
         match Enumeration::new(transactions, &group, order, bound).run() {
-            Verdict::Atomic => {}
-            Verdict::Unknown => unknown = true,
+            SetVerdict::Atomic => {}
+            SetVerdict::Unknown => unknown = true,
             violation => return violation,
         }
     }
-    if unknown { Verdict::Unknown } else { Verdict::Atomic }
+    if unknown {
+        SetVerdict::Unknown
+    } else {
+        SetVerdict::Atomic
+    }
 }
 
 /// Sets of transactions connected by variables that one of them writes, or by hard order between transactions that have
 /// such variables; those of a single thread are left out.
-fn groups(transactions: &[Transaction], order: &Order<'_>) -> Vec<Vec<usize>> {
+fn groups(transactions: &[Transaction], order: &Before<'_>) -> Vec<Vec<usize>> {
     let shared = shared_locations(transactions);
     let mut parent: Vec<usize> = (0..transactions.len()).collect();
     fn root(parent: &mut [usize], mut at: usize) -> usize {
@@ -173,7 +177,7 @@ struct Stride {
 
 struct Enumeration<'a> {
     transactions: &'a [Transaction],
-    order: &'a Order<'a>,
+    order: &'a Before<'a>,
     bound: usize,
     /// Per thread, what it does.
     threads: Vec<Vec<Stride>>,
@@ -191,7 +195,7 @@ struct EnumerationState {
 }
 
 impl<'a> Enumeration<'a> {
-    fn new(transactions: &'a [Transaction], group: &[usize], order: &'a Order<'a>, bound: usize) -> Self {
+    fn new(transactions: &'a [Transaction], group: &[usize], order: &'a Before<'a>, bound: usize) -> Self {
         let shared = shared_locations(transactions);
         let mut by_thread: std::collections::BTreeMap<u32, Vec<Stride>> = Default::default();
         for &index in group {
@@ -216,7 +220,7 @@ impl<'a> Enumeration<'a> {
         }
     }
 
-    fn run(mut self) -> Verdict {
+    fn run(mut self) -> SetVerdict {
         let mut state = EnumerationState {
             next: vec![0; self.threads.len()],
             held: self.threads.iter().map(|strides| self.entry(strides)).collect(),
@@ -224,7 +228,7 @@ impl<'a> Enumeration<'a> {
         };
         match self.extend(&mut state) {
             Some(verdict) => verdict,
-            None => Verdict::Atomic,
+            None => SetVerdict::Atomic,
         }
     }
 
@@ -235,7 +239,7 @@ impl<'a> Enumeration<'a> {
     }
 
     /// Tries every next stride; some verdict ends the search.
-    fn extend(&mut self, state: &mut EnumerationState) -> Option<Verdict> {
+    fn extend(&mut self, state: &mut EnumerationState) -> Option<SetVerdict> {
         if state
             .next
             .iter()
@@ -246,7 +250,7 @@ impl<'a> Enumeration<'a> {
                 return None;
             }
             let steps = state.trace.iter().map(|(step, _, _)| *step).collect();
-            return Some(Verdict::Violation {
+            return Some(SetVerdict::Violation {
                 pattern: "cycle".to_owned(),
                 steps,
             });
@@ -257,7 +261,7 @@ impl<'a> Enumeration<'a> {
             };
             self.tried += 1;
             if self.tried > self.bound {
-                return Some(Verdict::Unknown);
+                return Some(SetVerdict::Unknown);
             }
             let Some(held) = self.enabled(state, thread, stride) else {
                 continue;

@@ -16,7 +16,7 @@ use ravel_trace::{LocationId, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::general::{self, StepRef, Verdict};
+use super::general::{self, SetVerdict, StepRef};
 use super::units::Open;
 use crate::engine::Context;
 use crate::finding::{Evidence, Rule};
@@ -263,14 +263,14 @@ impl Search<'_> {
         };
         let clash = (0..set.len()).any(|a| (a + 1..set.len()).any(|b| clashes(a, b)));
         let verdict = match clash {
-            true => Verdict::Atomic,
+            true => SetVerdict::Atomic,
             false => general::check_beyond_pairs(&transactions, &before, STRIDES),
         };
         self.clashes = known;
         match verdict {
-            Verdict::Atomic => {}
-            Verdict::Unknown => self.found.unknown += 1,
-            Verdict::Violation { steps: order, .. } => {
+            SetVerdict::Atomic => {}
+            SetVerdict::Unknown => self.found.unknown += 1,
+            SetVerdict::Violation { steps: order, .. } => {
                 let step = |&(unit, step): &StepRef| {
                     let real = steps[unit].get(step).copied()?;
                     let open = &self.units[set[unit]];

@@ -11,7 +11,7 @@ mod text;
 pub use fork_order::ForkOrder;
 pub use text::{TextError, TransactionSet};
 
-use crate::blocks::general::{Order, Verdict, check_beyond_pairs, check_pair};
+use crate::blocks::general::{Before, SetVerdict, check_beyond_pairs, check_pair};
 use crate::blocks::goodlock::{Cycles, cycles, nestings};
 use crate::transaction::Transaction;
 
@@ -19,12 +19,12 @@ use crate::transaction::Transaction;
 pub const STRIDE_BOUND: usize = 300_000;
 
 /// Whether a set of transactions is atomic (isAtomicTrans).
-pub fn atomicity(transactions: &[Transaction], order: &ForkOrder) -> Verdict {
-    let order: &Order<'_> = &|a, b| order.before(a, b);
+pub fn atomicity(transactions: &[Transaction], order: &ForkOrder) -> SetVerdict {
+    let order: &Before<'_> = &|a, b| order.before(a, b);
     for a in 0..transactions.len() {
         for b in a + 1..transactions.len() {
             if let Some(violation) = check_pair(transactions, a, b, order).into_iter().next() {
-                return Verdict::Violation {
+                return SetVerdict::Violation {
                     pattern: violation.pattern,
                     steps: violation.steps,
                 };

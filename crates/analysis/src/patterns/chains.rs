@@ -106,12 +106,12 @@ pub struct Occurrence {
     /// The unit; for single accesses the one that best describes it, if any.
     pub owner: Option<Owner>,
     /// The accesses.
-    pub events: SmallVec<[Event; 1]>,
+    pub events: SmallVec<[ChainEvent; 1]>,
 }
 
 /// One access of a chain.
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub struct ChainEvent {
     /// When, who and where.
     pub point: Point,
     /// What the thread knew of the hard order.
@@ -251,7 +251,7 @@ impl Moments {
         }
         let events = events
             .iter()
-            .map(|seen| Event {
+            .map(|seen| ChainEvent {
                 point: seen.point,
                 clock: seen.clock,
             })

@@ -184,14 +184,14 @@ impl FromStr for Pattern {
     }
 }
 
-struct Event<'a> {
+struct EventWord<'a> {
     kind: Kind,
     thread: usize,
     unit: usize,
     variable: &'a str,
 }
 
-fn parse_event(word: &str) -> Result<Event<'_>, String> {
+fn parse_event(word: &str) -> Result<EventWord<'_>, String> {
     let expected = || format!("expected an event such as `R1(x)`, found `{word}`");
     let (head, variable) = word
         .strip_suffix(')')
@@ -208,7 +208,7 @@ fn parse_event(word: &str) -> Result<Event<'_>, String> {
     if variable.is_empty() || !variable.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
         return Err(expected());
     }
-    Ok(Event {
+    Ok(EventWord {
         kind,
         thread: number(thread)?,
         unit: number(unit)?,

@@ -187,7 +187,7 @@ struct EngineOrder<'a> {
 }
 
 impl HardOrder for EngineOrder<'_> {
-    fn before(&self, a: &chains::Event, b: &chains::Event, without: &[LocationId]) -> bool {
+    fn before(&self, a: &chains::ChainEvent, b: &chains::ChainEvent, without: &[LocationId]) -> bool {
         let order = &self.state.order;
         let thread = a.point.thread;
         let moment = Moment {

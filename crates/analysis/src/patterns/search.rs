@@ -10,7 +10,7 @@ use ravel_trace::{LocationId, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::chains::{Event, Node, Occurrence, Template};
+use super::chains::{ChainEvent, Node, Occurrence, Template};
 use super::language::{ATOMIC_SET, ATOMICITY, Pattern, RACES, built_in};
 use crate::locks::Locksets;
 use crate::raw::Point;
@@ -20,7 +20,7 @@ use crate::units::Owner;
 /// The hard order among recorded accesses, as far as the search asks for it.
 pub trait HardOrder {
     /// Whether `a` must come before `b`, another thread's access; edges made by the locations `without` do not count.
-    fn before(&self, a: &Event, b: &Event, without: &[LocationId]) -> bool;
+    fn before(&self, a: &ChainEvent, b: &ChainEvent, without: &[LocationId]) -> bool;
 
     /// Whether accesses to the location are themselves synchronisation and therefore never race.
     fn synchronizes(&self, location: LocationId) -> bool;

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use fastrand::Rng;
 use ravel_trace::{LocationId, SiteId};
 
-use super::chains::{Event, Input};
+use super::chains::{ChainEvent, Input};
 use super::collector::{Collected, Collector};
 use super::language::{ATOMIC_SET, ATOMICITY, Pattern, RACES, built_in};
 use super::search::{HardOrder, Plan};
@@ -31,7 +31,7 @@ struct TestOrder {
 }
 
 impl HardOrder for TestOrder {
-    fn before(&self, a: &Event, b: &Event, _without: &[LocationId]) -> bool {
+    fn before(&self, a: &ChainEvent, b: &ChainEvent, _without: &[LocationId]) -> bool {
         self.order
             .before(self.steps[a.point.index as usize], self.steps[b.point.index as usize])
     }

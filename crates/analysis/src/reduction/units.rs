@@ -60,7 +60,7 @@ impl Item {
 
 type Code = (Option<MethodId>, SiteId, UnitKind);
 
-struct Unit {
+struct UnitItems {
     owner: Owner,
     code: Code,
     items: Vec<Item>,
@@ -80,7 +80,7 @@ pub struct Reduction {
     exposure: Exposure<Moments>,
     locks: Vec<Option<(ThreadId, bool)>>,
     seen: Shapes,
-    window: Window<Unit>,
+    window: Window<UnitItems>,
     shapes: FxHashMap<Code, Vec<(Owner, Vec<Item>)>>,
     cut: u64,
     unjudged: u64,
@@ -217,7 +217,7 @@ impl Reduction {
         self.first_break(items, races).is_some()
     }
 
-    fn keep(&mut self, unit: Unit) {
+    fn keep(&mut self, unit: UnitItems) {
         let shapes = self.shapes.entry(unit.code).or_default();
         if shapes.len() < SHAPES {
             shapes.push((unit.owner, unit.items));
@@ -235,7 +235,7 @@ impl Reduction {
     }
 
     /// A unit leaves the window.
-    fn leave(&mut self, sets: &LockTable, unit: Unit) {
+    fn leave(&mut self, sets: &LockTable, unit: UnitItems) {
         if self.is_suspect(sets, &unit.items) {
             self.keep(unit);
             return;
@@ -369,7 +369,7 @@ impl Analysis for Reduction {
             return;
         }
         let steps = items.len();
-        let unit = Unit { owner, code, items };
+        let unit = UnitItems { owner, code, items };
         if self.is_suspect(&view.locksets, &unit.items) {
             self.keep(unit);
             return;

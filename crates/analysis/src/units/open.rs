@@ -9,7 +9,7 @@ use ravel_trace::{ClassId, LockId, MethodId, Names, ObjectId, SiteId, ThreadId};
 use smallvec::SmallVec;
 
 #[derive(Debug)]
-struct Frame {
+struct OpenFrame {
     method: MethodId,
     traits: MethodTraits,
     entry: bool,
@@ -44,7 +44,7 @@ struct Declared {
 
 #[derive(Debug, Default)]
 struct ThreadUnits {
-    frames: Vec<Frame>,
+    frames: Vec<OpenFrame>,
     sections: Vec<Section>,
     declared: Vec<Declared>,
     /// How many frames are declared units.
@@ -97,7 +97,7 @@ enum Slot {
 
 /// Whether a lock is taken in code of the platform that a frame called: at a place of another method, or at a call that
 /// is not the taking of a lock itself.
-fn is_called(names: &Names, frame: &Frame, lock: LockId, site: SiteId) -> bool {
+fn is_called(names: &Names, frame: &OpenFrame, lock: LockId, site: SiteId) -> bool {
     let Some(place) = names.sites.get(site.index()).filter(|_| site != SiteId(0)) else {
         return false;
     };
@@ -167,7 +167,7 @@ impl Units {
         let entry = outermost && (!traits.functional || units.frames.iter().any(|f| f.traits.platform));
         units.cache.clear();
         units.declared_frames += usize::from(traits.declared);
-        units.frames.push(Frame {
+        units.frames.push(OpenFrame {
             method,
             traits,
             entry,

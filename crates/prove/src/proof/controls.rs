@@ -65,9 +65,9 @@ impl Prover<'_> {
                 false => self.order(&serial.schedule, count)?,
             };
             match made {
-                Order::Run(runs) => controls.orders.push(runs),
-                Order::Impossible => {}
-                Order::Missing => controls.missing = controls.missing.saturating_add(1),
+                OrderRun::Run(runs) => controls.orders.push(runs),
+                OrderRun::Impossible => {}
+                OrderRun::Missing => controls.missing = controls.missing.saturating_add(1),
             }
         }
         Ok(controls)
@@ -93,7 +93,7 @@ impl Prover<'_> {
         }
     }
 
-    fn order(&mut self, schedule: &Schedule, count: usize) -> Result<Order> {
+    fn order(&mut self, schedule: &Schedule, count: usize) -> Result<OrderRun> {
         let (mut runs, mut slipped) = (Vec::new(), Vec::new());
         // One more try than runs are wanted: a busy machine may have spoilt one.
         for number in 0..=count {
@@ -111,24 +111,24 @@ impl Prover<'_> {
         runs.extend(slipped);
         runs.truncate(count);
         Ok(match (runs.len() == count, possible) {
-            (true, true) => Order::Run(runs),
+            (true, true) => OrderRun::Run(runs),
             // A unit that waits for another one in its middle cannot come before it.
-            (true, false) => Order::Impossible,
-            (false, _) => Order::Missing,
+            (true, false) => OrderRun::Impossible,
+            (false, _) => OrderRun::Missing,
         })
     }
 
     /// The same of an order that is known to be possible. A turn that is lost once the units are over says nothing: a thread that
     /// goes on alone may have to wait for another one.
-    fn order_apart(&mut self, schedule: &Schedule, count: usize, candidate: &Candidate) -> Result<Order> {
+    fn order_apart(&mut self, schedule: &Schedule, count: usize, candidate: &Candidate) -> Result<OrderRun> {
         if self.is_over() {
-            return Ok(Order::Missing);
+            return Ok(OrderRun::Missing);
         }
         let together = self.run(schedule, 0)?;
         if together.slip().is_some() {
             return Ok(match together.is_impossible() {
-                true => Order::Impossible,
-                false => Order::Missing,
+                true => OrderRun::Impossible,
+                false => OrderRun::Missing,
             });
         }
         let alone = endings::apart(self.image, candidate, schedule.clone());
@@ -137,14 +137,14 @@ impl Prover<'_> {
             runs.push(self.run(&alone, number)?);
         }
         Ok(match runs.iter().all(|run| run.complete()) {
-            true => Order::Run(runs),
-            false => Order::Missing,
+            true => OrderRun::Run(runs),
+            false => OrderRun::Missing,
         })
     }
 }
 
 /// What came of one order.
-enum Order {
+enum OrderRun {
     Run(Serial),
     /// A unit had to wait for a later one.
     Impossible,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome};
-use ravel_schedule::{Contenders, Effort, Goal, Image, Schedule, Shape, Verdict, generate};
+use ravel_schedule::{CheckVerdict, Contenders, Effort, Goal, Image, Schedule, Shape, generate};
 use rustc_hash::FxHashSet;
 
 use super::clock::Clock;
@@ -239,7 +239,7 @@ impl<'a> Prover<'a> {
             match made {
                 Ok(made) => {
                     *scheduled = true;
-                    if made.verdict == Verdict::Witnessed {
+                    if made.verdict == CheckVerdict::Witnessed {
                         finding.evidence = finding.evidence.max(Evidence::Witnessed);
                     }
                     let endings =

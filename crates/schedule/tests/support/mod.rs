@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use ravel_schedule::{
-    Broken, CheckError, Effort, EventAt, Generated, Goal, Image, Limits, NoSchedule, Schedule, Shape, Verdict, check,
-    generate,
+    Broken, CheckError, CheckVerdict, Effort, EventAt, Generated, Goal, Image, Limits, NoSchedule, Schedule, Shape,
+    check, generate,
 };
 use ravel_trace::names::{Field, Location, Lock, Sync, Thread, flags};
 use ravel_trace::{
@@ -184,7 +184,7 @@ pub fn run_order(image: &Image, schedule: &ravel_schedule::Schedule, events: &[E
 pub fn made(image: &Image, shape: Shape, events: &[EventAt]) -> Generated {
     let goal = Goal::new(shape, events.iter().copied());
     let made = generate(image, &goal, &Effort::default()).expect("a schedule");
-    if made.verdict == Verdict::Witnessed {
+    if made.verdict == CheckVerdict::Witnessed {
         check(image, &goal, &made.schedule).expect("what is witnessed passes the check");
     }
     made

@@ -1,7 +1,7 @@
 //! Columns to records, some at a time, so that a thread waiting for its turn in the merge holds little.
 
 use super::{CLOCKS, COLUMNS, DIGESTS, First, INDICES, NUMBERS, POSITIONS, Second, VALUES, ValueType, shape};
-use crate::block::Frame;
+use crate::block::BlockFrame;
 use crate::raw::{RawKind, SITE_BITS};
 use crate::varint::{get, unfold};
 
@@ -98,14 +98,14 @@ impl Decoder {
     }
 
     /// Begins the block whose payload was put in.
-    pub fn begin(&mut self, frame: &Frame, offset: u64) -> Result<(), Malformed> {
+    pub fn begin(&mut self, frame: &BlockFrame, offset: u64) -> Result<(), Malformed> {
         self.left = 0;
         self.offset = offset;
         self.floor = self.floor.max(first_key(frame));
         self.begin_inner(frame).ok_or(Malformed)
     }
 
-    fn begin_inner(&mut self, frame: &Frame) -> Option<()> {
+    fn begin_inner(&mut self, frame: &BlockFrame) -> Option<()> {
         let bytes = &self.payload[..];
         let records = frame.records as usize;
         let mut at = 0;
@@ -274,7 +274,7 @@ impl Decoder {
 }
 
 /// The least key that records of this block can have.
-pub(crate) fn first_key(frame: &Frame) -> u64 {
+pub(crate) fn first_key(frame: &BlockFrame) -> u64 {
     if frame.stamped {
         sequence_key(frame.clock.wrapping_sub(1))
     } else {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::input::{Input, PayloadError, Unpacker};
 use super::tables::{Objects, Tables};
-use crate::block::{BlockKind, FILE_HEADER_LEN, FRAME_LEN, Frame, MAGIC, VERSION};
+use crate::block::{BlockFrame, BlockKind, FILE_HEADER_LEN, FRAME_LEN, MAGIC, VERSION};
 use crate::columns::first_key;
 use crate::error::{TraceError, Warning};
 use crate::names::Names;
@@ -152,7 +152,7 @@ impl Walk<'_> {
     }
 
     /// Takes one block; the inner error says what is wrong with its payload.
-    fn block(&mut self, offset: u64, frame: &Frame, last: bool) -> Result<Result<(), &'static str>, TraceError> {
+    fn block(&mut self, offset: u64, frame: &BlockFrame, last: bool) -> Result<Result<(), &'static str>, TraceError> {
         // Payloads of buffers are checked when they are read, but for the last one, which may be torn.
         if frame.kind != BlockKind::Buffer || last {
             match self.unpacker.payload(self.input, offset, frame, &mut self.payload) {

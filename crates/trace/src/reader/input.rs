@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::block::{FRAME_LEN, Frame, MARKER};
+use crate::block::{BlockFrame, FRAME_LEN, MARKER};
 
 pub(crate) struct Input {
     bytes: Bytes,
@@ -60,10 +60,10 @@ impl Input {
     }
 
     /// The frame at `offset`, if there is a sound one whose payload lies within the input.
-    pub fn frame_at(&mut self, offset: u64) -> io::Result<Option<Frame>> {
+    pub fn frame_at(&mut self, offset: u64) -> io::Result<Option<BlockFrame>> {
         let mut bytes = [0; FRAME_LEN];
         self.read_at(offset, &mut bytes)?;
-        Ok(Frame::parse(&bytes))
+        Ok(BlockFrame::parse(&bytes))
     }
 
     /// The first offset from `from` on at which a whole block with a sound frame begins.
@@ -80,7 +80,7 @@ impl Input {
                 if window[at..at + 4] != MARKER {
                     continue;
                 }
-                let found = window[at..at + FRAME_LEN].try_into().ok().and_then(Frame::parse);
+                let found = window[at..at + FRAME_LEN].try_into().ok().and_then(BlockFrame::parse);
                 if found
                     .is_some_and(|frame| start + (at + FRAME_LEN) as u64 + u64::from(frame.stored_len) <= self.length)
                 {
@@ -118,7 +118,7 @@ impl Unpacker {
         &mut self,
         input: &mut Input,
         offset: u64,
-        frame: &Frame,
+        frame: &BlockFrame,
         out: &mut Vec<u8>,
     ) -> Result<(), PayloadError> {
         self.stored.resize(frame.stored_len as usize, 0);
