@@ -30,6 +30,7 @@ classes! {
     "RavelMonitors"
     "RavelThreads"
     "RavelHandles"
+    "RavelHandles$Known"
     "RavelFrameworks"
     "RavelModels"
     "RavelForced"

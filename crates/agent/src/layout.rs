@@ -193,6 +193,8 @@ layout! {
         RUN = Effect::Run;
         HIDE = Effect::Hide;
         UNLOCK_STAMP = Effect::UnlockStamp;
+        TO_LOCK = Effect::ToLock;
+        TO_SHARED = Effect::ToShared;
         SEND_ARGUMENT = Effect::SendArgument;
         RECEIVE_RESULT = Effect::ReceiveResult;
         MONITOR = Effect::Monitor;

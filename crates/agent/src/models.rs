@@ -88,6 +88,10 @@ pub enum Effect {
     Hide = 32,
     /// Gives up the lock that the stamp says.
     UnlockStamp = 33,
+    /// Turns what the stamp says into the lock if it returns a stamp other than 0.
+    ToLock = 44,
+    /// Turns what the stamp says into a shared hold if it returns a stamp other than 0.
+    ToShared = 45,
     /// Release half of the argument at the start.
     SendArgument = 34,
     /// Acquire half of the result at the end.
@@ -116,6 +120,8 @@ pub enum Of {
     Local(u8),
     /// An index: the local variable that holds the `int`.
     Index(u8),
+    /// An offset in an object: the local variable that holds the `long`.
+    Offset(u8),
     /// The thread that calls.
     Thread,
 }
@@ -151,6 +157,13 @@ const fn m(class: &'static str, method: &'static str, effect: Effect) -> Model {
         argument: Of::None,
         state: "",
         always: false,
+    }
+}
+
+impl Effect {
+    /// Whether the method gets the stamp of a `StampedLock` that says what is held.
+    pub fn takes_stamp(self) -> bool {
+        matches!(self, UnlockStamp | ToLock | ToShared)
     }
 }
 
@@ -207,6 +220,7 @@ const CSLM: &str = "java/util/concurrent/ConcurrentSkipListMap";
 const COWA: &str = "java/util/concurrent/CopyOnWriteArrayList";
 const THREAD: &str = "java/lang/Thread";
 const STABLE: &str = "jdk/internal/lang/stable/StableValueImpl";
+const UNSAFE: &str = "sun/misc/Unsafe";
 const COROUTINES: &str = "kotlinx/coroutines/scheduling/CoroutineScheduler";
 const COROUTINE_WORKER: &str = "kotlinx/coroutines/scheduling/CoroutineScheduler$Worker";
 const COROUTINE_TASK: &str = "kotlinx/coroutines/scheduling/TaskImpl";
@@ -237,8 +251,12 @@ pub const MODELS: &[Model] = &[
     m(STAMPED, "tryReadLock", TryLockShared),
     m(STAMPED, "unlockRead", UnlockShared),
     m(STAMPED, "unlock", UnlockStamp).arg(1),
-    m(STAMPED, "tryConvertToWriteLock", TryLock),
-    m(STAMPED, "validate", ReceiveIf),
+    m(STAMPED, "tryConvertToWriteLock", ToLock).arg(1),
+    m(STAMPED, "tryConvertToReadLock", ToShared).arg(1),
+    m(STAMPED, "tryConvertToOptimisticRead", UnlockStamp).arg(1),
+    // Optimistic reads hold no lock: the analyses find the end of what began here.
+    m(STAMPED, "tryOptimisticRead", Hear),
+    m(STAMPED, "validate", Hear),
     // Conditions: the lock is the synchroniser that the condition belongs to.
     m(COND, "await", Await).of(CONDITION),
     m(COND, "awaitUninterruptibly", Await).of(CONDITION),
@@ -530,6 +548,14 @@ const ATOMIC_METHODS: &[(&str, Effect)] = &[
     ("reset", Set),
 ];
 
+/// Methods of `Unsafe` by how their names begin, the longest first.
+const UNSAFE_METHODS: &[(&str, Effect)] = &[
+    ("compareAndSwap", CompareAndSet),
+    ("getAnd", Update),
+    ("get", Get),
+    ("put", Set),
+];
+
 /// A modelled method with everything filled in.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -554,6 +580,7 @@ fn concerns_in(models: &[Model], class: &str) -> bool {
     // Queues, atomics and stages have models by the shape of their names.
     class.starts_with("java/util/concurrent/")
         || class.starts_with("java/lang/invoke/VarHandle")
+        || class == UNSAFE
         || models.iter().any(|model| model.class == class)
 }
 
@@ -565,8 +592,7 @@ pub fn orders(class: &str) -> bool {
 
 /// Whether all methods of a class of the JDK are accesses to a location.
 pub fn is_access(class: &str) -> bool {
-    class.starts_with("java/util/concurrent/atomic/")
-        || matches!(class, "java/lang/invoke/VarHandle" | "sun/misc/Unsafe")
+    class.starts_with("java/util/concurrent/atomic/") || matches!(class, "java/lang/invoke/VarHandle" | UNSAFE)
 }
 
 /// Whether a model has this name: a class that extends one of the JDK, or an interface, may stand for it. A method without a model must
@@ -667,6 +693,15 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
             object: if holder { Of::Local(1) } else { Of::Local(0) },
             argument: if indexed { Of::Index(2) } else { Of::Local(0) },
             ..plain(entry_effect(*effect), if indexed { "element" } else { "handle" })
+        });
+    }
+    if class == UNSAFE {
+        // Object and offset; memory outside the heap has no object.
+        let (_, effect) = UNSAFE_METHODS.iter().find(|(prefix, _)| method.starts_with(prefix))?;
+        return descriptor.starts_with("(Ljava/lang/Object;J").then(|| Found {
+            object: Of::Local(1),
+            argument: Of::Offset(2),
+            ..plain(entry_effect(*effect), "element")
         });
     }
     None
@@ -794,6 +829,35 @@ mod tests {
         assert_eq!(
             (found.effect, found.object, found.argument),
             (MapReplaceIf, Of::Local(1), Of::Local(0))
+        );
+    }
+
+    #[test]
+    fn unsafe_names_object_and_offset() {
+        let swap = find(
+            "sun/misc/Unsafe",
+            "compareAndSwapInt",
+            "(Ljava/lang/Object;JII)Z",
+            false,
+        );
+        let places = swap.map(|found| (found.effect, found.object, found.argument));
+        assert_eq!(places, Some((MapReplaceIf, Of::Local(1), Of::Offset(2))));
+        assert_eq!(
+            effect("sun/misc/Unsafe", "putOrderedInt", "(Ljava/lang/Object;JI)V"),
+            Some(MapUpdate)
+        );
+        assert_eq!(
+            effect("sun/misc/Unsafe", "getIntVolatile", "(Ljava/lang/Object;J)I"),
+            Some(MapGet)
+        );
+        assert_eq!(effect("sun/misc/Unsafe", "getInt", "(J)I"), None);
+        assert_eq!(
+            effect(
+                "sun/misc/Unsafe",
+                "copyMemory",
+                "(Ljava/lang/Object;JLjava/lang/Object;JJ)V"
+            ),
+            None
         );
     }
 

@@ -8,6 +8,7 @@
 mod pass;
 
 use crate::locks::{LocksetId, Locksets};
+use crate::optimistic::{SectionSearch, Sections, has_optimistic_reads};
 use crate::order::Order;
 use crate::raw::RawReport;
 use crate::sets::Cells;
@@ -206,8 +207,8 @@ impl<'a> Engine<'a> {
 
     /// Reads a trace to its end. A source that fails ends the trace there; the reports on what was read remain.
     pub fn run(mut self, source: &mut dyn Source) -> Outcome {
-        let sharing = self.first_look(source);
-        let mut pass = Pass::new(self.settings, self.needs, sharing);
+        let (sharing, sections) = self.first_look(source);
+        let mut pass = Pass::new(self.settings, self.needs, sharing, sections);
         let mut view = View::default();
         pass.fill(source);
         while !pass.batch.steps.is_empty() {
@@ -254,14 +255,20 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Reads the trace once for [`Sharing`] if that is possible and worth its time.
-    fn first_look(&self, source: &mut dyn Source) -> Option<Sharing> {
-        let worth = self.analyses.len() > 1 || self.needs.history;
-        if self.needs.every || !worth {
-            return None;
+    /// Reads the trace once for [`Sharing`] and [`Sections`], if that is possible. For the first alone it may not be worth its time.
+    fn first_look(&self, source: &mut dyn Source) -> (Option<Sharing>, Sections) {
+        let worth = (self.analyses.len() > 1 || self.needs.history) && !self.needs.every;
+        if !worth && !has_optimistic_reads(source.names()) {
+            return (None, Sections::default());
         }
-        let mut first = source.again()?;
-        Some(Sharing::of(first.as_mut(), self.stop))
+        let Some(mut first) = source.again() else {
+            return (None, Sections::default());
+        };
+        let mut search = SectionSearch::default();
+        let sharing = Sharing::of(first.as_mut(), self.stop, |names, index, event| {
+            search.step(names, index, event)
+        });
+        (worth.then_some(sharing), search.finish(first.names()))
     }
 
     /// Gives a batch to all analyses, on all cores, while this thread first does something else.

@@ -17,6 +17,7 @@ pub mod locks;
 pub mod lockset;
 pub mod merge;
 pub mod numbers;
+pub(crate) mod optimistic;
 #[cfg(any(test, feature = "oracles"))]
 pub mod oracle;
 pub mod order;

@@ -248,6 +248,22 @@ fn a_counter_that_one_thread_moves_once_while_another_reads_it_is_a_race_bad() {
     assert!(!reports.is_empty());
 }
 
+/// A field that is read elsewhere is no cache, even if it starts at zero.
+#[test]
+fn a_field_that_starts_at_zero_and_is_read_elsewhere_is_a_race_bad() {
+    let text = "
+        t1                  | t2
+        enter Total.add
+        r Total.value=0 @3
+        w Total.value=3 @3
+        exit
+                            | enter Total.value
+                            | r Total.value=3 @7
+                            | exit
+    ";
+    assert!(!reports(text, &["race"]).is_empty());
+}
+
 #[test]
 fn adjacent_unordered_accesses_are_a_witnessed_race_bad() {
     let found = verdicts("t1 | t2\nw x\n | r x\n");

@@ -12,7 +12,7 @@
 
 use crate::sets::annotated;
 use ravel_trace::names::{Location, flags};
-use ravel_trace::{FieldId, LocationId, Names, ObjectId, Op, Source, ThreadId};
+use ravel_trace::{Event, FieldId, LocationId, Names, ObjectId, Op, Source, ThreadId};
 use rustc_hash::FxHashSet;
 
 /// After how many events it is asked whether to stop.
@@ -60,8 +60,8 @@ impl Seen {
 }
 
 impl Sharing {
-    /// Reads a trace to its end, or until `stop` says so: then everything is of interest.
-    pub fn of(source: &mut dyn Source, stop: &dyn Fn() -> bool) -> Sharing {
+    /// Reads a trace to its end, or until `stop` says so: then everything is of interest. Each event is shown to `also` with its number.
+    pub fn of(source: &mut dyn Source, stop: &dyn Fn() -> bool, mut also: impl FnMut(&Names, u64, &Event)) -> Sharing {
         let mut seen: Vec<Seen> = Vec::new();
         let mut events: u64 = 0;
         // A trace that is damaged somewhere ends there for whoever reads it again.
@@ -69,6 +69,7 @@ impl Sharing {
             if events.is_multiple_of(ASK) && stop() {
                 return Sharing::default();
             }
+            also(source.names(), events, &event);
             events += 1;
             let (location, writes) = match event.op {
                 Op::Read { location, .. } => (location, false),
@@ -154,7 +155,7 @@ mod tests {
                             | w later
         ";
         let mut trace = MemoryTrace::parse(text).expect("the trace parses");
-        let sharing = Sharing::of(&mut trace, &|| false);
+        let sharing = Sharing::of(&mut trace, &|| false, |_, _, _| {});
         let names = trace.names();
         let interest = |name: &str| {
             let mut locations = (0..names.locations.len()).map(LocationId::from);
@@ -176,7 +177,7 @@ mod tests {
             w Purse.coins
         ";
         let mut trace = MemoryTrace::parse(text).expect("the trace parses");
-        let sharing = Sharing::of(&mut trace, &|| false);
+        let sharing = Sharing::of(&mut trace, &|| false, |_, _, _| {});
         let places = trace.names().locations.len();
         let all: Vec<Interest> = (0..places).map(|at| sharing.interest(LocationId::from(at))).collect();
         assert_eq!(all, [Interest::Units, Interest::Full, Interest::None]);
@@ -270,7 +271,7 @@ mod tests {
         for seed in 0..400 {
             let text = random_trace(&mut Rng::with_seed(seed));
             let mut trace = MemoryTrace::parse(&text).expect("the trace parses");
-            let sharing = Sharing::of(&mut trace, &|| false);
+            let sharing = Sharing::of(&mut trace, &|| false, |_, _, _| {});
             passed_over += sharing.of.iter().filter(|of| **of != Interest::Full).count();
             trace.rewind();
             let (short, whole) = (said(&mut trace), {
@@ -289,7 +290,7 @@ mod tests {
     #[test]
     fn who_stops_early_knows_nothing() {
         let mut trace = MemoryTrace::parse("t1\nw x\nw x").expect("the trace parses");
-        let sharing = Sharing::of(&mut trace, &|| true);
+        let sharing = Sharing::of(&mut trace, &|| true, |_, _, _| {});
         assert_eq!(sharing.interest(LocationId(0)), Interest::Full);
     }
 }

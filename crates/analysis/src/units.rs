@@ -128,8 +128,9 @@ pub fn splits(names: &Names, event: &Event) -> bool {
         Op::Wait { .. } | Op::Fork { .. } | Op::Join { .. } => true,
         Op::Receive { sync } => {
             let name = names.syncs.get(sync.index()).map_or("", |s| s.name.as_str());
-            // A semaphore may be used as a lock, and then opens the unit rather than splits it.
+            // A semaphore may be used as a lock, and then opens the unit rather than splits it. An optimistic read waits for nothing.
             !name.contains("Semaphore")
+                && !name.contains("StampedLock")
                 && !matches!(
                     names.sites.get(event.site.index()).map(|s| &s.what),
                     Some(SiteKind::Lock)

@@ -13,10 +13,10 @@ const LIMIT: Duration = Duration::from_secs(240);
 
 /// Constructs of Java, with the buggy subjects that are proven here and the subjects of `events` that `subjects.rs` records. Each has
 /// at least one of either kind; [`every_subject_has_a_construct`] checks the list against the folders.
-const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
+const CONSTRUCTS: [(&str, &[&str], &[&str]); 36] = [
     (
         "plain field",
-        &["CounterLost", "CutShort"],
+        &["CounterLost", "CutShort", "LazyTotal"],
         &[
             "Fields",
             "Constructors",
@@ -80,7 +80,11 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
         &["ReadWriteUpgrade"],
         &["ReadWriteLocks", "ReadWriteDowngrade"],
     ),
-    ("StampedLock", &["StampedTwice"], &["StampedLocks"]),
+    (
+        "StampedLock",
+        &["StampedTwice", "StampedUnvalidated", "StampedEarly"],
+        &["StampedLocks", "StampedConversions"],
+    ),
     (
         "Condition",
         &["ConditionTwice"],
@@ -101,7 +105,12 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 35] = [
             "Adders",
         ],
     ),
-    ("VarHandle", &["HandleGetThenSet", "HandlePlainBeside"], &["VarHandles"]),
+    (
+        "VarHandle",
+        &["HandleGetThenSet", "HandlePlainBeside", "HandleElementBeside"],
+        &["VarHandles"],
+    ),
+    ("Unsafe", &["UnsafePlainBeside"], &["UnsafeAccesses"]),
     (
         "concurrent map",
         &["SessionTwice"],
@@ -199,13 +208,14 @@ const RULES: [(&str, &str); 6] = [
 const ON_BOTH: [&str; 4] = ["Account", "CutShort", "DeadlockTwo", "ShelfFull"];
 
 /// Shapes that look suspicious and are right.
-const BENIGN: [&str; 6] = [
+const BENIGN: [&str; 7] = [
     "StartJoin",
     "QueueHandOver",
     "CountedHandOver",
     "VolatilePublication",
     "CompareAndSetLoop",
     "HandleModes",
+    "UnsafeModes",
 ];
 
 /// The buggy subjects that are proven, each once; those of `bugs21` apart.

@@ -242,6 +242,7 @@ fn load_object(emit: Emit, of: Of, class: &str, pool: &mut ravel_classfile::Cons
         Of::None => emit.op(op::ACONST_NULL),
         Of::This => emit.load(0),
         Of::Local(local) => emit.load(local),
+        Of::Offset(local) => emit.ops(&[op::LLOAD, local]),
         Of::Index(local) => emit.load_int(local),
         Of::Thread => {
             let index = pool.add_method_ref("java/lang/Thread", "currentThread", "()Ljava/lang/Thread;")?;
@@ -301,8 +302,10 @@ fn hook_model(
     edit.grow_stack(STACK);
     let load = |emit, of, pool: &mut ravel_classfile::ConstantPool| load_object(emit, of, &name, pool);
     let emit = load(Emit::new(), found.object, pool)?;
-    let (emit, descriptor) = if found.effect == Effect::UnlockStamp {
+    let (emit, descriptor) = if found.effect.takes_stamp() {
         (emit.ops(&[op::LLOAD, 1]), "(Ljava/lang/Object;JI)V")
+    } else if let Of::Offset(local) = found.argument {
+        (emit.ops(&[op::LLOAD, local]), "(Ljava/lang/Object;JI)V")
     } else if matches!(found.argument, Of::Index(_)) {
         (load(emit, found.argument, pool)?, "(Ljava/lang/Object;II)V")
     } else {

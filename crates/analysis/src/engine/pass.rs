@@ -3,6 +3,7 @@
 use super::{Access, BatchStep, EngineState, Happened, Needs, ThreadState};
 use crate::batch::{self, Batch, Target};
 use crate::locks::{Held, LocksetId, Locksets};
+use crate::optimistic::{Section, Sections};
 use crate::order::{ClockId, Kept, Order};
 use crate::raw::{Point, StepKind};
 use crate::repeats::{Repeats, Seen};
@@ -31,6 +32,10 @@ pub(super) struct Pass<'a> {
     words: Vec<Keeping>,
     repeats: Repeats,
     sharing: Option<Sharing>,
+    sections: Sections,
+    /// Threads whose reads are forgotten for now, and those that hold a lock for the time of a section.
+    discarding: Vec<ThreadId>,
+    reading: Vec<ThreadId>,
     /// The classes that are being initialised, and by whom.
     initializing: Vec<(ThreadId, ClassId)>,
     pub(super) error: Option<SourceError>,
@@ -39,7 +44,7 @@ pub(super) struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// Nothing seen yet.
-    pub(super) fn new(settings: &'a UnitSettings, needs: Needs, sharing: Option<Sharing>) -> Self {
+    pub(super) fn new(settings: &'a UnitSettings, needs: Needs, sharing: Option<Sharing>, sections: Sections) -> Self {
         let kept = Kept {
             hard: needs.hard,
             full: needs.full,
@@ -63,6 +68,9 @@ impl<'a> Pass<'a> {
             words: Vec::new(),
             repeats: Repeats::default(),
             sharing,
+            sections,
+            discarding: Vec::new(),
+            reading: Vec::new(),
             initializing: Vec::new(),
             error: None,
             over: false,
@@ -118,13 +126,54 @@ impl<'a> Pass<'a> {
         if self.state.order.is_kept() {
             self.state.order.begin(thread);
         }
+        if !self.sections.is_empty() {
+            self.end_section(names, event);
+        }
         match event.op {
+            Op::Read { .. } if self.discarding.contains(&thread) => {}
             Op::Read { location, value } => self.access(names, event, location, StepKind::Read, value),
             Op::Write { location, value } => self.access(names, event, location, StepKind::Write, value),
             Op::Update { location, value } => self.access(names, event, location, StepKind::Update, value),
             _ => self.other(names, event),
         }
+        if !self.sections.is_empty() {
+            self.begin_section(names, event);
+        }
         self.index += 1;
+    }
+
+    /// A section of optimistic reads ends before this event.
+    fn end_section(&mut self, names: &Names, event: &Event) {
+        let thread = event.thread;
+        match self.sections.ends_before(self.index) {
+            Some(Section::Shared(lock)) if self.reading.contains(&thread) => {
+                self.reading.retain(|reading| *reading != thread);
+                let op = Op::Release {
+                    lock,
+                    mode: Mode::Shared,
+                };
+                self.other(names, &Event { op, ..*event });
+            }
+            Some(Section::Discarded) => self.discarding.retain(|discarding| *discarding != thread),
+            _ => {}
+        }
+    }
+
+    /// A section of optimistic reads begins after this event.
+    fn begin_section(&mut self, names: &Names, event: &Event) {
+        match self.sections.begins_after(self.index) {
+            // A lock that the tables do not have yet has not been taken.
+            Some(Section::Shared(lock)) if lock.index() < names.locks.len() => {
+                self.reading.push(event.thread);
+                let op = Op::Acquire {
+                    lock,
+                    mode: Mode::Shared,
+                };
+                self.other(names, &Event { op, ..*event });
+            }
+            Some(Section::Discarded) => self.discarding.push(event.thread),
+            _ => {}
+        }
     }
 
     #[cold]

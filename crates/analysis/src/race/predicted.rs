@@ -7,7 +7,8 @@
 //! **Departures.** One pass, no graph. Of the accesses of one thread at one site, of one kind, under one set of locks, only
 //! the latest is kept: a later access of another thread that is unordered with an earlier one is unordered with it as
 //! well. Nor is one kept under more locks beside one under fewer. A pair of sites is reported once. A race on a primitive field
-//! to which every writer, having found it zero, writes the same value is left out: the caching of a hash code, as in `String`.
+//! to which every writer, having found it zero, writes the same value, and which no other method reads, is left out: the caching of a
+//! hash code, as in `String`.
 //!
 //! **Promise.** Finds every pair of sites that the hybrid model calls independent, as long as a location has at most
 //! [`LIMIT`] kinds of access, and each site of a thread at most [`VARIANTS`] sets of locks there (then the oldest are
@@ -59,8 +60,12 @@ struct LocationHistory {
     /// In step with the entries.
     points: Vec<Point>,
     writes: Writes,
-    /// Who read a zero last, and in which activation, by thread.
-    found_zero: SmallVec<[(ThreadId, StackId); 2]>,
+    /// Who read a zero last, in which activation and where, by thread.
+    found_zero: SmallVec<[(ThreadId, StackId, SiteId); 2]>,
+    /// Where a zero was read before a write.
+    looks: SmallVec<[SiteId; 2]>,
+    /// Where it was read; none if in too many places.
+    reads: Option<SmallVec<[SiteId; 4]>>,
     /// Kinds of access that had to make room.
     forgotten: u32,
 }
@@ -127,8 +132,14 @@ impl Predicted {
 
 /// A write that repeats what is there, by a thread that has found nothing there in the same activation. One that has found
 /// something computes from it: a counter.
-fn follow_writes(place: &LocationHistory, access: &Access) -> Writes {
-    let looked = place.found_zero.contains(&(access.thread(), access.point.stack));
+fn follow_writes(place: &mut LocationHistory, access: &Access) -> Writes {
+    let found = place.found_zero.iter();
+    let here = |entry: &&(ThreadId, StackId, SiteId)| (entry.0, entry.1) == (access.thread(), access.point.stack);
+    let look = found.copied().find(|entry| here(&entry)).map(|(.., site)| site);
+    if let Some(site) = look.filter(|site| !place.looks.contains(site)) {
+        place.looks.push(site);
+    }
+    let looked = look.is_some();
     match (place.writes, access.value) {
         // A digest will do: of a primitive value it is the same for the same value.
         (Writes::None, value) if looked && value != Value::Unknown => Writes::Same(value, 1),
@@ -178,13 +189,20 @@ impl Analysis for Predicted {
         }
         let place = self.places[index].get_or_insert_with(Box::default);
         if !access.writes() && place.writes != Writes::Differ {
-            place.found_zero.retain(|(thread, _)| *thread != access.thread());
+            place.found_zero.retain(|(thread, ..)| *thread != access.thread());
+            let site = access.point.site;
             if access.value == Value::Exact(0) && place.found_zero.len() < LIMIT {
-                place.found_zero.push((access.thread(), access.point.stack));
+                place.found_zero.push((access.thread(), access.point.stack, site));
+            }
+            if place.reads.as_ref().is_some_and(|reads| reads.len() == LIMIT) {
+                place.reads = None;
+            }
+            if let Some(reads) = place.reads.as_mut().filter(|reads| !reads.contains(&site)) {
+                reads.push(site);
             }
         }
         if access.writes() && place.writes != Writes::Differ {
-            place.writes = follow_writes(place, access);
+            place.writes = follow_writes(place.as_mut(), access);
             let known = self.differ.len().max(index + 1);
             self.differ.resize(known, false);
             self.differ[index] = place.writes == Writes::Differ;
@@ -215,7 +233,7 @@ impl Analysis for Predicted {
                 continue;
             };
             let place = self.places.get(location.index()).and_then(Option::as_ref);
-            let same = place.is_some_and(|p| matches!(p.writes, Writes::Same(..)));
+            let same = place.is_some_and(|p| matches!(p.writes, Writes::Same(..)) && p.is_read_where_it_is_cached(cx));
             if same && is_primitive(cx, location) {
                 self.idempotent.insert(location);
             }
@@ -239,6 +257,8 @@ impl Default for LocationHistory {
             points: Vec::new(),
             writes: Writes::None,
             found_zero: SmallVec::new(),
+            looks: SmallVec::new(),
+            reads: Some(SmallVec::new()),
             forgotten: 0,
         }
     }
@@ -315,6 +335,17 @@ impl LocationHistory {
 }
 
 impl LocationHistory {
+    /// Whether only the methods read it that look for a zero and then write. Another method that reads it may see either value: the
+    /// location is no cache but a variable, as in `x += 3`.
+    fn is_read_where_it_is_cached(&self, cx: &Context<'_>) -> bool {
+        let method = |site: &SiteId| cx.names.site(*site).method;
+        let reads = self.reads.as_ref();
+        reads.is_some_and(|reads| {
+            let mut methods = reads.iter().map(method);
+            methods.all(|read| self.looks.iter().any(|look| method(look) == read))
+        })
+    }
+
     /// Forgets what was done under more locks than these; says how many.
     fn drop_dominated(&mut self, view: &View, key: u64, locks: LocksetId) -> usize {
         let before = self.entries.len();

@@ -4,7 +4,7 @@
 use super::frame::Frame;
 use super::types;
 use crate::ids::{FieldId, LocationId, MethodId, SiteId};
-use crate::names::{Location, Names, SiteKind};
+use crate::names::{Location, Names, Site, SiteKind};
 
 impl Names {
     /// The class of a method, `shop.Stock`.
@@ -102,9 +102,9 @@ impl Names {
                 self.field_text(field)
             }
             Location::Element(..) => {
-                let array = match self.sites.get(site.index()).map(|s| &s.what) {
-                    Some(SiteKind::Element(descriptor)) => types::array(descriptor),
-                    _ => types::array(""),
+                let array = match self.sites.get(site.index()) {
+                    Some(place) => types::array(self.array_type(place)),
+                    None => types::array(""),
                 };
                 match self.sites.get(site.index()).map_or("", |s| self.class_of(s.method)) {
                     "" => array,
@@ -113,13 +113,28 @@ impl Names {
             }
         }
     }
+
+    /// The type of the array whose element is accessed at a site. A call of a handle does not tell it: it is the type of all other
+    /// arrays that code of the class accesses, if they have one.
+    fn array_type<'a>(&'a self, place: &'a Site) -> &'a str {
+        if let SiteKind::Element(descriptor) = &place.what {
+            return descriptor;
+        }
+        let class = self.class_of(place.method);
+        let mut others = self.sites.iter().filter_map(|other| match &other.what {
+            SiteKind::Element(descriptor) if self.class_of(other.method) == class => Some(descriptor.as_str()),
+            _ => None,
+        });
+        let first = others.next().unwrap_or("");
+        if others.all(|other| other == first) { first } else { "" }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::{ClassId, ObjectId};
-    use crate::names::{Class, Field, Method, Site};
+    use crate::names::{Class, Field, Method};
 
     fn names() -> Names {
         Names {

@@ -206,7 +206,30 @@ impl Resolver {
 
     fn entry_location(&mut self, a: u64, key: u32) -> LocationId {
         let field = self.state_field(a);
+        let object = a & OBJECT_MASK;
+        if self.is_element(field) && (TABLE_OBJECT..TABLE_OBJECT + (1 << 32)).contains(&object) {
+            // Through a handle or by its offset: the location that plain accesses are to.
+            let chunk = self.interner.chunk(chunk_key((object - TABLE_OBJECT) as u32, key));
+            return self.interner.element(chunk, object, key, &mut self.names);
+        }
         self.interner.entry(a & OBJECT_MASK, field, key, &mut self.names)
+    }
+
+    /// Whether the entries of this state are elements of arrays themselves, not views of several bytes.
+    fn is_element(&self, field: FieldId) -> bool {
+        let Some(field) = self
+            .names
+            .fields
+            .get(field.index())
+            .filter(|field| field.name == "element")
+        else {
+            return false;
+        };
+        let class = self.names.classes.get(field.class.index());
+        class.is_some_and(|class| {
+            class.name == "sun.misc.Unsafe"
+                || class.name.starts_with("java.lang.invoke.VarHandle") && class.name.ends_with("$Array")
+        })
     }
 
     fn lock(&mut self, place: &mut EntryTarget, object: u64) -> LockId {

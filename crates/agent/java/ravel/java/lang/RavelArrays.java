@@ -168,6 +168,11 @@ public final class RavelArrays {
         }
     }
 
+    /** Whether no other thread has used an array so far, for an access through a handle. */
+    static boolean aloneIn(long t, Object a) {
+        return (int) find(t, a, System.identityHashCode(a)) == U.getInt(t + TAG);
+    }
+
     /** Looks an array up: its owner's tag if one thread has it alone, else {@code number << 32 | 1}. */
     private static long find(long t, Object a, int hash) {
         long known = U.getLong(t + SETTLED);

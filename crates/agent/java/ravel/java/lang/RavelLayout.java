@@ -169,6 +169,8 @@ final class RavelLayout {
         static final int RUN = 29;
         static final int HIDE = 32;
         static final int UNLOCK_STAMP = 33;
+        static final int TO_LOCK = 44;
+        static final int TO_SHARED = 45;
         static final int SEND_ARGUMENT = 34;
         static final int RECEIVE_RESULT = 35;
         static final int MONITOR = 37;

@@ -64,7 +64,8 @@ public final class RavelModels {
         }
         long object = self == null ? 0 : RavelObjects.identity(self);
         if ((model & Model.THROUGH_HANDLE) != 0) {
-            model = RavelHandles.throughHandle(self, argument, model);
+            // Unsafe has no handle, and its field is known already.
+            if (argument != null && !(argument instanceof Class)) model = RavelHandles.throughHandle(self, argument, model);
             effect = model & Model.EFFECT;
             // The field may be a volatile one that others read in the usual way.
             if (effect != Effect.GET && effect != Effect.MAP_GET) {
@@ -76,6 +77,8 @@ public final class RavelModels {
                 && effect != Effect.MAP_GET && effect != Effect.MAP_REPLACE_IF && effect != Effect.MAP_UPDATE) {
             object = 0;
             alone = RavelFields.aloneInStatic(t, model >>> Model.FIELD & Model.FIELDS);
+        } else if (alone && index >= 0 && self.getClass().isArray()) {
+            alone = RavelArrays.aloneIn(t, self);
         } else if (alone) {
             alone = RavelObjects.aloneIn(t, self);
         }
@@ -85,6 +88,10 @@ public final class RavelModels {
             case Effect.LOCK: if ((FLAGS & FORCING) != 0) Ravel.want(t, object); break;
             case Effect.UNLOCK: RavelRecords.sync(t, Kind.RELEASE, site, object); break;
             case Effect.UNLOCK_SHARED: RavelRecords.sync(t, Kind.RELEASE_SHARED, site, object); break;
+            case Effect.TO_SHARED:
+                RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object);
+                RavelRecords.sync(t, Kind.RELEASE, site, object);
+                break;
             case Effect.AWAIT: RavelRecords.sync(t, Kind.WAIT, site, object); break;
             case Effect.SIGNAL: RavelRecords.sync(t, Kind.NOTIFY, site, object); break;
             case Effect.SIGNAL_ALL: RavelRecords.sync(t, Kind.NOTIFY_ALL, site, object); break;
@@ -137,7 +144,9 @@ public final class RavelModels {
         int effect = model & Model.EFFECT;
         boolean handle = (model & Model.THROUGH_HANDLE) != 0;
         // Through a handle it may be a field of the program.
-        if (handle && argument != null && RavelHandles.throughHandle(self, argument, model) != model) return false;
+        boolean offset = handle && (argument == null || argument instanceof Class);
+        if (offset && effect != Effect.MAP_GET && effect != Effect.MAP_REPLACE_IF && effect != Effect.MAP_UPDATE) return false;
+        if (handle && !offset && RavelHandles.throughHandle(self, argument, model) != model) return false;
         if (!handle && !RavelFrameworks.isOrder(effect, own)) return false;
         long object = self == null ? 0 : handle ? RavelFrameworks.channel(self) : RavelObjects.identity(self);
         effect = RavelFrameworks.enter(t, effect, object);
@@ -154,10 +163,48 @@ public final class RavelModels {
         return true;
     }
 
-    /** A modelled method that takes a long: only the stamp of StampedLock. */
-    public static void in(Object self, long stamp, int model) {
-        in(self, null, (model & Model.EFFECT) != Effect.UNLOCK_STAMP ? model
-                : model & ~Model.EFFECT | ((stamp & 0x80) != 0 ? Effect.UNLOCK : Effect.UNLOCK_SHARED));
+    /** A modelled method that takes a long: the stamp of a StampedLock, or the offset of Unsafe. */
+    public static void in(Object self, long number, int model) {
+        int effect = model & Model.EFFECT;
+        switch (effect) {
+            case Effect.UNLOCK_STAMP: case Effect.TO_LOCK: case Effect.TO_SHARED:
+                enterModel(self, null, -1, model & ~Model.EFFECT | ofStamp(effect, number));
+                break;
+            default:
+                enterUnsafe(self, number, model);
+                break;
+        }
+    }
+
+    /** What a method of a StampedLock does, which depends on what the stamp says is held. */
+    private static int ofStamp(int effect, long stamp) {
+        boolean write = (stamp & 0x80) != 0;
+        boolean read = (stamp & 0x7F) != 0 && !write;
+        switch (effect) {
+            case Effect.TO_LOCK: return write ? Effect.HIDE : read ? effect : Effect.TRY_LOCK;
+            case Effect.TO_SHARED: return read ? Effect.HIDE : write ? effect : Effect.TRY_LOCK_SHARED;
+            default: return write ? Effect.UNLOCK : read ? Effect.UNLOCK_SHARED : Effect.HIDE;
+        }
+    }
+
+    /** An access through Unsafe is one to the field or element that lies at the offset. */
+    private static void enterUnsafe(Object self, long offset, int model) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        if (self != null && self.getClass().isArray()) {
+            int index = RavelHandles.elementAt(self, offset);
+            enterModel(self, null, index, index < 0 ? model & ~Model.EFFECT | Effect.HIDE : model);
+            return;
+        }
+        int field = self == null ? -1 : RavelHandles.fieldAt(self, offset);
+        if (field < 0) {
+            boolean order = self != null && U.getInt(t + CALL) == RavelFrameworks.CALL_OF_FRAMEWORK;
+            enterModel(order ? self : null, null, -1, order ? model | Model.THROUGH_HANDLE : Effect.HIDE);
+        } else {
+            model = RavelHandles.direct(model, field) | Model.THROUGH_HANDLE;
+            // A static field lies in its class.
+            enterModel(self, self instanceof Class ? self : null, -1, model);
+        }
     }
 
     private static long key(Object key) {
@@ -286,6 +333,12 @@ public final class RavelModels {
                 break;
             case Effect.MONITOR: RavelPoints.step(t); RavelRecords.sync(t, Kind.RELEASE, site, object); break;
             case Effect.TRY_LOCK: if (yes) RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
+            case Effect.TO_LOCK:
+                if (yes) {
+                    RavelRecords.sync(t, Kind.ACQUIRE, site, object);
+                    RavelRecords.sync(t, Kind.RELEASE_SHARED, site, object);
+                }
+                break;
             case Effect.LOCK_SHARED: RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); break;
             case Effect.TRY_LOCK_SHARED: if (yes) RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); break;
             case Effect.AWAIT: RavelPoints.step(t); RavelRecords.sync(t, yes ? Kind.RESUME : Kind.RESUME_UNNOTIFIED, site, object); break;
