@@ -244,14 +244,19 @@ impl Seen {
         self
     }
 
+    /// Whether it can be written down; of some numbers only that they differ is known.
+    fn is_readable(&self) -> bool {
+        !matches!(self.value, Value::Digest(_)) || matches!(self.descriptor.as_bytes().first(), Some(b'L' | b'['))
+    }
+
     fn shown(&self) -> String {
         match (self.value, self.descriptor.as_bytes().first()) {
             (Value::Exact(0), Some(b'L' | b'[')) => "null".into(),
             (Value::Exact(0), Some(b'Z')) => "false".into(),
             (Value::Exact(1), Some(b'Z')) => "true".into(),
             (Value::Exact(number), _) => number.to_string(),
-            (Value::Digest(_), Some(b'L' | b'[')) => "an object".into(),
-            (Value::Digest(digest), _) => format!("something else (~{digest:x})"),
+            (Value::Digest(_), Some(b'L' | b'[')) => "not null".into(),
+            (Value::Digest(_), _) => "a number that the trace keeps no digits of".into(),
             (Value::Unknown, _) => "unknown".into(),
         }
     }
@@ -285,13 +290,11 @@ impl Judged<'_> {
             if possible.iter().all(|other| other.value != one.value) {
                 let words: BTreeSet<String> = possible.iter().map(Seen::shown).collect();
                 let words: Vec<String> = words.into_iter().collect();
-                let message = format!(
-                    "{} {}; {} {}",
-                    one.label,
-                    one.shown(),
-                    controls.words("gives", "give"),
-                    words.join(" or ")
-                );
+                let serial = controls.words("gives", "give");
+                let message = match one.is_readable() && possible.iter().all(Seen::is_readable) {
+                    true => format!("{} {}; {serial} {}", one.label, one.shown(), words.join(" or ")),
+                    false => format!("{} another value than {serial}", one.label),
+                };
                 return Some(Harm {
                     outcome: outcome(one.kind, message),
                     steady: possible.len() > 1 && possible.iter().all(|other| other.value == possible[0].value),
@@ -543,7 +546,7 @@ mod tests {
             .shown()
         };
         assert_eq!(one(Value::Exact(0), "Ljava/lang/String;"), "null");
-        assert_eq!(one(Value::Digest(7), "Ljava/lang/String;"), "an object");
+        assert_eq!(one(Value::Digest(7), "Ljava/lang/String;"), "not null");
         assert_eq!(one(Value::Exact(1), "Z"), "true");
         assert_eq!(one(Value::Exact(-3), "I"), "-3");
         assert_eq!(
