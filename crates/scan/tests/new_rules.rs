@@ -33,6 +33,7 @@ fn the_bad_are_shown_and_the_ok_are_not() {
         ("compound-volatile", "CompoundVolatile.flipBad"),
         ("compound-volatile", "CompoundVolatile.peakBad"),
         ("compound-volatile", "CompoundVolatile.pushBad"),
+        ("compound-volatile", "CompoundVolatile.growBad"),
         ("compound-volatile", "CompoundVolatile.hitBad"),
         ("compound-volatile", "CompoundVolatile.sumBad"),
         ("inconsistent-sync", "InconsistentSync.countBad"),

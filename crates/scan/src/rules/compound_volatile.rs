@@ -152,14 +152,23 @@ fn replaces(known: &MethodFlow, at: At, reads: &Origins) -> bool {
     };
     match flow.kind(made) {
         Kind::Call(_) => true,
-        // A new object: its constructor, or a method called on it, gets the old one itself.
+        // A new object: its constructor, or a method called on it, gets the old one itself. A new array: the old one is copied into it.
         Kind::Other => flow.all().any(|call| {
-            matches!(flow.kind(call), Kind::Call(_))
-                && flow.operand(call, 0) == Some(made)
-                && flow.operands(call).any(|passed| reads.contains(passed))
+            let Kind::Call(index) = flow.kind(call) else {
+                return false;
+            };
+            let given = flow.operand(call, 0);
+            let copied = given.is_some_and(|given| reads.contains(given)) && flow.operand(call, 2) == Some(made);
+            let gets_old = given == Some(made) && flow.operands(call).any(|passed| reads.contains(passed));
+            gets_old || copied && is_arraycopy(known, index)
         }),
         _ => false,
     }
+}
+
+fn is_arraycopy(known: &MethodFlow, index: u16) -> bool {
+    let called = known.class.pool.member_ref(index);
+    called.is_ok_and(|called| called.class == b"java/lang/System" && called.name == b"arraycopy")
 }
 
 /// Whether an element is written that is calculated from the same element.

@@ -74,6 +74,7 @@ class CompoundVolatile {
   volatile boolean on;
   volatile boolean[] marks = new boolean[8];
   volatile int peak;
+  volatile int[] grown = {};
   volatile Integer boxed = 0;
   volatile String label;
   volatile Link top;
@@ -92,6 +93,13 @@ class CompoundVolatile {
     List<String> copy = new ArrayList<>(names);
     copy.add(name);
     names = copy;
+  }
+  void growBad(int n) {
+    int[] old = grown;
+    int[] next = new int[old.length + 1];
+    System.arraycopy(old, 0, next, 0, old.length);
+    next[old.length] = n;
+    grown = next;
   }
   synchronized void flipOk() { on = !on; }
   void nextOk(int i) { cells[i] = cells[i + 1]; }

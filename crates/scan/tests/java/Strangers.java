@@ -97,11 +97,15 @@ class CompoundVolatileStats {
   private volatile boolean on, on2;
   volatile int[] buckets2 = {}, buckets3 = new int[4];
   static volatile String log = "";
+  volatile Thread.State mode = Thread.State.NEW;
   void receivedBad(byte[] b) { bytes = bytes + b.length; }
   static void openedBad() { ++open; }
   void bucketBad(int n) { buckets[n & 15] += 1; }
   // Compilers make a branch of it, and two constants.
   void toggleBad() { on = !on; }
+  // Known misses: two writes, of which the read chooses one; a reference that is chosen and not made of the old one.
+  void toggleMissed() { if (on) on = false; else on = true; }
+  void modeMissed() { mode = mode == Thread.State.NEW ? Thread.State.RUNNABLE : Thread.State.NEW; }
   void orBad(boolean more) { on = on || more; }
   static void logBad(String line) { log += line; }
   void growBad(int n) {
