@@ -356,6 +356,11 @@ impl<'a> Job<'a> {
         self.explorable &= analysed.events <= orders::MOST_EVENTS as u64;
         if let Some(options) = settings.scan.as_ref().filter(|_| !interrupt::requested()) {
             let suspects = Suspects::of(reader.header(), options, self.suspects.take());
+            for said in &suspects.left_out {
+                if !self.report.warnings.contains(said) {
+                    self.report.warnings.push(said.clone());
+                }
+            }
             self.suspected = suspects.support(&mut analysed.findings).or(self.suspected.take());
             let names = reader.names();
             let ran: FxHashSet<&str> = names

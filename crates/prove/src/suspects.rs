@@ -1,8 +1,7 @@
 //! What the class files of a recorded program say of it: what is suspicious, so that a run tries that first, and what its
 //! locks are called.
 //!
-//! The class path is taken from the recorded command. What cannot be found or read is left out: nothing rests on it but an
-//! order and a name in a list.
+//! The class path is taken from the recorded command. What cannot be read or is too much is left out, and the report says so.
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +26,8 @@ pub struct Suspected {
 pub struct Suspects {
     paths: Vec<PathBuf>,
     findings: Vec<Finding>,
+    /// What was not scanned, each as a sentence.
+    pub left_out: Vec<String>,
 }
 
 impl Suspects {
@@ -36,11 +37,24 @@ impl Suspects {
         if let Some(known) = known.filter(|known| known.paths == paths) {
             return known;
         }
-        let mut findings = Vec::new();
-        if !paths.is_empty() && is_small(&paths) {
-            findings = scan(&paths, options).map(|scan| scan.findings).unwrap_or_default();
+        let mut suspects = Suspects::default();
+        if !is_small(&paths) {
+            let most = MOST_BYTES >> 20;
+            suspects.left_out.push(format!(
+                "static scan: not done, since the class path has more than {most} MB; use `ravel scan` on the application's own jars"
+            ));
+        } else if !paths.is_empty() {
+            let problems = match scan(&paths, options) {
+                Ok(scan) => {
+                    suspects.findings = scan.findings;
+                    scan.problems
+                }
+                Err(error) => vec![error.to_string()],
+            };
+            let left_out = problems.iter().map(|problem| format!("static scan: {problem}"));
+            suspects.left_out = left_out.collect();
         }
-        Suspects { paths, findings }
+        Suspects { paths, ..suspects }
     }
 
     /// What the scan would show and whose code is all in classes that ran.
@@ -158,6 +172,25 @@ mod tests {
         paths
             .map(|path| path.strip_prefix(folder).expect("inside").display().to_string())
             .collect()
+    }
+
+    #[test]
+    fn what_was_not_scanned_is_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("cut.jar"), b"PK\x03\x04 and no more").expect("written");
+        let large = std::fs::File::create(folder.path().join("large.jar")).expect("made");
+        large.set_len(MOST_BYTES + 1).expect("a hole in a file");
+        let left_out = |jar: &str| {
+            let header = Header {
+                command: ["java", "-cp", jar, "Main"].map(str::to_owned).to_vec(),
+                directory: folder.path().display().to_string(),
+                ..Header::default()
+            };
+            Suspects::of(&header, &Options::default(), None).left_out
+        };
+        assert!(matches!(&left_out("cut.jar")[..], [said] if said.contains("cut.jar")));
+        assert!(matches!(&left_out("large.jar")[..], [said] if said.contains("more than 64 MB")));
+        assert_eq!(left_out("gone.jar"), Vec::<String>::new());
     }
 
     #[test]

@@ -177,7 +177,7 @@ fn what_a_scan_left_out_is_said_in_every_report() {
     let shown = text(&scan(folder, &["classes", "cut.jar"]));
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        shown.contains("Not followed: 2 locks without a name, 1 names of objects with more than 16 parts"),
+        shown.contains("Not followed: 2 locks without a name, 1 object name with more than 16 parts"),
         "{shown}"
     );
     assert!(shown.contains("cut.jar"), "{shown}");

@@ -136,37 +136,35 @@ fn scanned(counts: &Counts) -> Scanned {
 
 /// What was read, and what was taken for granted.
 fn analysed(scanned: &Scanned, seconds: f64) -> String {
-    let number = words::number;
+    let count = words::count;
     let lines = match scanned.lines {
         0 => "no line numbers in the class files".to_owned(),
-        lines => format!("{} lines with code", number(lines)),
+        lines => format!("{} with code", count(lines, "line")),
     };
     let mut text = format!(
-        "{} methods, {lines}, in {seconds:.1} s. Taken to lock nothing: {} classes that were not found, {} calls \
-         without a target, {} reflective calls, {} native methods",
-        number(scanned.methods),
-        number(scanned.missing_classes),
-        number(scanned.unresolved_calls),
-        number(scanned.reflective_calls),
-        number(scanned.native_methods)
+        "{}, {lines}, in {seconds:.1} s. Taken to lock nothing: {} not found, {} without a target, {}, {}",
+        count(scanned.methods, "method"),
+        count(scanned.missing_classes, "class"),
+        count(scanned.unresolved_calls, "call"),
+        count(scanned.reflective_calls, "reflective call"),
+        count(scanned.native_methods, "native method")
     );
     if scanned.failed_methods > 0 {
-        text.push_str(&format!(
-            ", {} methods that could not be understood",
-            number(scanned.failed_methods)
-        ));
+        text.push_str(&format!(", {} not understood", count(scanned.failed_methods, "method")));
     }
     let mut not_followed = Vec::new();
     if scanned.unnamed_locks > 0 {
-        not_followed.push(format!("{} locks without a name", number(scanned.unnamed_locks)));
+        not_followed.push(format!("{} without a name", count(scanned.unnamed_locks, "lock")));
     }
     if scanned.long_names > 0 {
-        let names = number(scanned.long_names);
-        not_followed.push(format!("{names} names of objects with more than {MAX_PARTS} parts"));
+        let names = count(scanned.long_names, "object name");
+        not_followed.push(format!("{names} with more than {MAX_PARTS} parts"));
     }
     if scanned.large_methods > 0 {
-        let methods = number(scanned.large_methods);
-        not_followed.push(format!("values in {methods} very large methods"));
+        not_followed.push(format!(
+            "values in {}",
+            count(scanned.large_methods, "very large method")
+        ));
     }
     if !not_followed.is_empty() {
         text.push_str(&format!(". Not followed: {}", not_followed.join(", ")));

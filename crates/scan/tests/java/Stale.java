@@ -119,6 +119,31 @@ class Switches {
   synchronized void ownOk() { light.on(); light.on(wanted > 9); }
 }
 
+// Several methods may answer each call.
+interface Purse {
+  int sum();
+  void put(int n);
+}
+
+class Wallet implements Purse {
+  private int coins;
+  public synchronized int sum() { return coins; }
+  public synchronized void put(int n) { coins += n; }
+}
+
+class Safe implements Purse {
+  private int bars;
+  public synchronized int sum() { return bars * 100; }
+  public synchronized void put(int n) { bars += n; }
+}
+
+class Shopper {
+  private final Purse purse;
+  Shopper(boolean rich) { purse = rich ? new Safe() : new Wallet(); }
+  synchronized void severalAnswersBad() { if (purse.sum() < 10) purse.put(10); }
+  synchronized void severalAnswersOk() { purse.put(1); purse.put(2); }
+}
+
 class Part {
   final Whole owner;
   int n;
