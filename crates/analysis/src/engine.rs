@@ -5,6 +5,7 @@
 //! is what holds *during* the event: an acquired lock is already in the lockset, a released one still is; a read of a volatile
 //! location has already learnt from the write that it saw, a write has not yet told anyone.
 
+mod chains;
 mod pass;
 
 use crate::locks::{LocksetId, Locksets};
@@ -173,6 +174,7 @@ pub struct Engine<'a> {
     needs: Needs,
     threads: usize,
     stop: &'a (dyn Fn() -> bool + Sync),
+    own_threads: usize,
 }
 
 impl<'a> Engine<'a> {
@@ -188,7 +190,15 @@ impl<'a> Engine<'a> {
             needs,
             threads: 1,
             stop: &|| false,
+            own_threads: chains::OWN,
         }
+    }
+
+    /// So many threads keep their numbers during the pass.
+    #[cfg(test)]
+    fn own_threads(mut self, own: usize) -> Self {
+        self.own_threads = own;
+        self
     }
 
     /// Asks now and then whether the user has had enough; what takes long after the trace is read is then cut short.
@@ -208,7 +218,7 @@ impl<'a> Engine<'a> {
     /// Reads a trace to its end. A source that fails ends the trace there; the reports on what was read remain.
     pub fn run(mut self, source: &mut dyn Source) -> Outcome {
         let (sharing, sections) = self.first_look(source);
-        let mut pass = Pass::new(self.settings, self.needs, sharing, sections);
+        let mut pass = Pass::new(self.settings, self.needs, sharing, sections, self.own_threads);
         let mut view = View::default();
         pass.fill(source);
         while !pass.batch.steps.is_empty() {
@@ -222,7 +232,7 @@ impl<'a> Engine<'a> {
         }
         // The births and ends of the last, empty batch.
         view.turn(&mut pass.batch, &pass.state.locksets);
-        let mut state = pass.state;
+        let (mut state, chains) = (pass.state, pass.chains);
         state.units = view.units;
         let stop = Stop::new(self.stop);
         let cx = Context {
@@ -233,7 +243,9 @@ impl<'a> Engine<'a> {
         let (mut reports, mut left_out) = self.finish(&cx);
         for step in reports.iter_mut().flat_map(|report| &mut report.steps) {
             step.location = step.location.map(|location| state.cells.named(location));
+            step.point.thread = chains.thread(step.point.thread, step.point.index);
         }
+        state.units.rename_threads(|chain, index| chains.thread(chain, index));
         if state.order.coarse() > 0 {
             left_out.push(format!(
                 "the order of events is known less exactly after the first {} moments",
@@ -249,7 +261,7 @@ impl<'a> Engine<'a> {
             reports,
             left_out,
             events: pass.index,
-            threads: state.threads.len() as u64,
+            threads: chains.threads() as u64,
             state,
             error: pass.error,
         }
@@ -316,5 +328,93 @@ impl<'a> Engine<'a> {
             left_out.append(&mut words);
         }
         (reports, left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry;
+    use crate::units::UnitSettings;
+    use fastrand::Rng;
+    use ravel_trace::memory::MemoryTrace;
+    use ravel_trace::text::parse;
+    use std::collections::BTreeSet;
+    use std::fmt::Write;
+
+    /// Waves of threads: `main` starts some, which access three variables with and without a lock, joins most of them, and starts the next.
+    fn waves(rng: &mut Rng) -> String {
+        let names: Vec<String> = (0..12).map(|n| format!("t{n}")).collect();
+        let mut text = format!("main | {}\n", names.join(" | "));
+        let mut say = |column: usize, what: &str| {
+            let _ = writeln!(text, "{}{what}", " | ".repeat(column));
+        };
+        let mut line = 1;
+        for wave in 0..4 {
+            for thread in 0..3 {
+                say(0, &format!("fork t{}", wave * 3 + thread));
+            }
+            for _ in 0..rng.usize(4..10) {
+                let column = 1 + wave * 3 + rng.usize(0..3);
+                let kind = if rng.bool() { "r" } else { "w" };
+                let access = format!("{kind} {} @{line}", ["x", "y", "z"][rng.usize(0..3)]);
+                line += 1;
+                if rng.usize(0..3) == 0 {
+                    say(column, "acq l");
+                    say(column, &access);
+                    say(column, "rel l");
+                } else {
+                    say(column, &access);
+                }
+            }
+            for thread in 0..3 {
+                say(1 + wave * 3 + thread, "end");
+                if rng.usize(0..4) > 0 {
+                    say(0, &format!("join t{}", wave * 3 + thread));
+                }
+            }
+            if rng.usize(0..3) == 0 {
+                say(0, &format!("r x @{line}"));
+                line += 1;
+            }
+        }
+        text
+    }
+
+    /// The pairs of sites that race, and the threads of each report by name of their sites.
+    fn races(trace: &mut MemoryTrace, own: usize) -> BTreeSet<(u32, u32)> {
+        trace.rewind();
+        let analyses = vec![registry::by_name("race").expect("a known analysis")];
+        let settings = UnitSettings::default();
+        let outcome = Engine::new(&settings, analyses).own_threads(own).run(trace);
+        let mut pairs = BTreeSet::new();
+        for report in &outcome.reports {
+            let [a, b] = [0, 1].map(|step| report.steps[step].point.site.0);
+            pairs.insert((a.min(b), a.max(b)));
+        }
+        // Each site is that of one thread alone, so that the event tells whether the thread is right.
+        trace.rewind();
+        let mut events = Vec::new();
+        while let Ok(Some(event)) = trace.next_event() {
+            events.push(event);
+        }
+        for step in outcome.reports.iter().flat_map(|report| &report.steps) {
+            assert_eq!(step.point.thread, events[step.point.index as usize].thread);
+        }
+        pairs
+    }
+
+    #[test]
+    fn chains_of_threads_change_no_race() {
+        let mut found = 0;
+        for seed in 0..300 {
+            let text = waves(&mut Rng::with_seed(seed));
+            let mut trace = parse(&text).expect("a trace");
+            let apart = races(&mut trace, usize::MAX);
+            assert_eq!(races(&mut trace, 0), apart, "seed {seed}\n{text}");
+            assert_eq!(races(&mut trace, 4), apart, "seed {seed}\n{text}");
+            found += apart.len();
+        }
+        assert!(found > 300, "{found} races in all");
     }
 }

@@ -209,6 +209,30 @@ impl Order {
         self.known.full_now(thread)
     }
 
+    /// The thread's present, as [`Order::knows_without_locations`] compares it.
+    pub(crate) fn now_without_locations(&self, thread: ThreadId) -> Moment {
+        Moment {
+            thread,
+            time: self
+                .known
+                .threads
+                .get(thread.index())
+                .map_or(0, |clocks| clocks.bare.get(thread)),
+        }
+    }
+
+    /// Whether a thread knows of a moment by edges that go through no location.
+    pub(crate) fn knows_without_locations(&self, thread: ThreadId, moment: Moment) -> bool {
+        let known = self.known.threads.get(thread.index());
+        known.is_some_and(|clocks| clocks.bare.knows(moment))
+    }
+
+    /// A thread that has ended begins again: its next event is the first after a fork, in a new moment.
+    pub(crate) fn restart(&mut self, thread: ThreadId) {
+        self.edges.restart(thread);
+        self.known.advance(thread);
+    }
+
     /// What the thread knows now of the hard order, for the batch in the making.
     #[inline]
     pub(crate) fn hard_snapshot(&mut self, thread: ThreadId) -> Snapshot {

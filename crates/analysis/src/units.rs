@@ -224,6 +224,13 @@ impl UnitTable {
         }
     }
 
+    /// Gives each unit another thread, by the one that it has and its first event.
+    pub(crate) fn rename_threads(&mut self, thread: impl Fn(ThreadId, u64) -> ThreadId) {
+        for info in &mut self.infos {
+            info.thread = thread(info.thread, info.begin);
+        }
+    }
+
     /// The last event of a unit; none while it is open.
     #[inline]
     pub fn end(&self, unit: UnitId) -> Option<u64> {

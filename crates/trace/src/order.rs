@@ -174,6 +174,13 @@ impl Edges {
         }
     }
 
+    /// A thread that has ended stands for another one from now on: its next event is a first event.
+    pub fn restart(&mut self, thread: ThreadId) {
+        if let Some(begun) = self.begun.get_mut(thread.index()) {
+            *begun = false;
+        }
+    }
+
     #[cold]
     fn begin(&mut self, thread: ThreadId) {
         if self.begun.len() <= thread.index() {

@@ -1,5 +1,6 @@
 //! The engine's own part of a pass: follows the threads, event by event, and fills batches.
 
+use super::chains::Chains;
 use super::{Access, BatchStep, EngineState, Happened, Needs, ThreadState};
 use crate::batch::{self, Batch, Target};
 use crate::locks::{Held, LocksetId, Locksets};
@@ -33,6 +34,7 @@ pub(super) struct Pass<'a> {
     repeats: Repeats,
     sharing: Option<Sharing>,
     sections: Sections,
+    pub(super) chains: Chains,
     /// Threads whose reads are forgotten for now, and those that hold a lock for the time of a section.
     discarding: Vec<ThreadId>,
     reading: Vec<ThreadId>,
@@ -44,7 +46,13 @@ pub(super) struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// Nothing seen yet.
-    pub(super) fn new(settings: &'a UnitSettings, needs: Needs, sharing: Option<Sharing>, sections: Sections) -> Self {
+    pub(super) fn new(
+        settings: &'a UnitSettings,
+        needs: Needs,
+        sharing: Option<Sharing>,
+        sections: Sections,
+        own_threads: usize,
+    ) -> Self {
         let kept = Kept {
             hard: needs.hard,
             full: needs.full,
@@ -69,6 +77,7 @@ impl<'a> Pass<'a> {
             repeats: Repeats::default(),
             sharing,
             sections,
+            chains: Chains::new(own_threads),
             discarding: Vec::new(),
             reading: Vec::new(),
             initializing: Vec::new(),
@@ -119,6 +128,8 @@ impl<'a> Pass<'a> {
 
     #[inline]
     fn step(&mut self, names: &Names, event: &Event) {
+        let own = event.thread;
+        let event = &self.in_chain(event);
         let thread = event.thread;
         if self.state.threads.len() <= thread.index() {
             self.grow(thread);
@@ -139,7 +150,56 @@ impl<'a> Pass<'a> {
         if !self.sections.is_empty() {
             self.begin_section(names, event);
         }
+        if matches!(event.op, Op::End { .. }) && self.state.threads[thread.index()].locks == LocksetId::default() {
+            self.chains.end(own, self.state.order.now_without_locations(thread));
+        }
         self.index += 1;
+    }
+
+    /// The event with the numbers of [chains](Chains) for those of threads.
+    #[inline]
+    fn in_chain(&mut self, event: &Event) -> Event {
+        let thread = match self.chains.get(event.thread) {
+            Some(chain) => chain,
+            None => self.chains.place(event.thread, self.index, |_| false).0,
+        };
+        let op = match event.op {
+            Op::Fork { child } => Op::Fork {
+                child: self.starts(thread, child),
+            },
+            Op::Join { child } => Op::Join {
+                child: self.joins(thread, child),
+            },
+            op => op,
+        };
+        Event { thread, op, ..*event }
+    }
+
+    /// The chain of a thread that another one starts.
+    fn starts(&mut self, parent: ThreadId, child: ThreadId) -> ThreadId {
+        if let Some(chain) = self.chains.get(child) {
+            return chain;
+        }
+        let order = &self.state.order;
+        let known = |end| self.needs.hard && order.knows_without_locations(parent, end);
+        let (chain, shared) = self.chains.place(child, self.index, known);
+        if shared {
+            self.state.threads[chain.index()] = ThreadState::default();
+            self.state.order.restart(chain);
+            self.initializing.retain(|(thread, _)| *thread != chain);
+        }
+        chain
+    }
+
+    /// The chain of a thread that another one joins; that of the other one if it knew of the end already.
+    fn joins(&mut self, thread: ThreadId, child: ThreadId) -> ThreadId {
+        let Some(chain) = self.chains.get(child) else {
+            return self.chains.place(child, self.index, |_| false).0;
+        };
+        match self.chains.replaced(child) {
+            Some(end) if self.state.order.knows_without_locations(thread, end) => thread,
+            _ => chain,
+        }
     }
 
     /// A section of optimistic reads ends before this event.
