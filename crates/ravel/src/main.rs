@@ -11,8 +11,7 @@ use clap::{CommandFactory, Parser};
 const AFTER: &str = "\
 First steps:
   ravel demo                       see what it does, on a built-in program
-  ravel run -- java -cp classes Main
-                                   the whole job on yours
+  ravel run java -cp classes Main  the whole job on yours
   ravel explain                    what the words in a report mean
 
 Exit codes: 0 nothing shown, 1 something shown, 2 usage or input error,

@@ -185,6 +185,43 @@ fn usage_errors_end_with_2() {
 }
 
 #[test]
+fn the_help_of_a_run_is_grouped_and_has_examples() {
+    let output = run(ravel().args(["run", "--help"]), LIMIT);
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    for heading in ["Recording:", "Analysis:", "Forcing:", "Report:", "Examples:"] {
+        assert_eq!(
+            help.matches(&format!("\n{heading}\n")).count(),
+            1,
+            "{heading} in {help}"
+        );
+    }
+}
+
+#[test]
+fn a_command_needs_no_dashes_before_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let record = |arguments: &[&str]| {
+        let output = run(
+            ravel().arg("record").args(arguments).current_dir(directory.path()),
+            LIMIT,
+        );
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), said(&output.stdout), said(&output.stderr))
+    };
+    // No JVM, so nothing is observed; what the command prints shows which words it got.
+    for arguments in [
+        ["echo", "--include", "x", "-o"].as_slice(),
+        &["--", "echo", "--include", "x", "-o"],
+        &["-o", "t.ravel", "echo", "--include", "x", "-o"],
+    ] {
+        let (code, printed, _) = record(arguments);
+        assert_eq!((code, printed.as_str()), (Some(3), "--include x -o\n"), "{arguments:?}");
+    }
+    let (code, _, said) = record(&["--includ", "x", "echo"]);
+    assert!(code == Some(2) && said.contains("--include"), "{code:?} {said}");
+}
+
+#[test]
 fn help_and_version_go_to_standard_output() {
     let output = run(ravel().arg("--help"), LIMIT);
     assert!(output.status.success());

@@ -220,3 +220,24 @@ fn interrupting_the_forcing_reports_what_is_known() {
         "{shown}"
     );
 }
+
+#[test]
+fn text_is_as_wide_as_the_terminal() {
+    if !has_script() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    // Lines of code in the page keep their length; the prose fills the columns.
+    let page = |columns: usize| {
+        let ravel = env!("CARGO_BIN_EXE_ravel");
+        let command = format!("stty cols {columns} && exec {ravel} explain data-race");
+        let words = ["sh", "-c", &command].map(str::to_owned);
+        let (shown, code) = Terminal::start(&words, directory.path()).end();
+        assert_eq!(code, Some(0), "{shown}");
+        let widest = shown.lines().map(|line| line.trim_end().chars().count()).max();
+        (widest.unwrap_or(0), shown.lines().count())
+    };
+    let (wide, narrow) = (page(110), page(70));
+    assert!((81..=110).contains(&wide.0), "{wide:?}");
+    assert!(narrow.0 < wide.0 && narrow.1 > wide.1, "{narrow:?} {wide:?}");
+}

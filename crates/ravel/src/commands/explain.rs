@@ -26,7 +26,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         for page in pages() {
             let summary = page.summary();
             let sentence = summary.split_inclusive(". ").next().unwrap_or_default();
-            let room = args.color.width.unwrap_or(80).saturating_sub(widest + 4);
+            let room = args.color.width().saturating_sub(widest + 4);
             for (row, line) in ravel_report::layout::wrap(sentence, room).iter().enumerate() {
                 let name = if row == 0 { page.name } else { "" };
                 text.push_str(&format!("  {name:widest$}  {line}\n"));
@@ -39,7 +39,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let text = if args.markdown {
         page.text.to_owned()
     } else {
-        page.render(args.color.width.unwrap_or(80), args.color.color(), args.color.unicode())
+        page.render(args.color.width(), args.color.color(), args.color.unicode())
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -17,8 +17,17 @@ use ravel_trace::StandardInput;
 use super::run::exit_code;
 use crate::progress::{Terminal, size};
 
+/// What a reader of `ravel record --help` may type.
+const EXAMPLES: &str = "\
+Examples:
+  ravel record java -cp classes Main             one trace, trace.ravel
+  ravel record -o t.ravel --max-time 30 -- mvn -q test
+                                                 one trace for each JVM of the build, 30 seconds each
+  ravel record --print-option                    the option for a JVM that something else starts";
+
 /// Run a command and record what the threads of its JVMs do.
 #[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The trace; with several JVMs each gets its process id in the name (or where %p stands).
     #[arg(short, long, default_value = "trace.ravel", value_name = "FILE")]
@@ -35,8 +44,12 @@ pub struct Args {
     /// Run nothing; print the option that makes a JVM record itself, for an IDE or a build file.
     #[arg(long, conflicts_with_all = ["command", "exit_code"])]
     print_option: bool,
-    /// The command, after `--`: java …, mvn test, a script.
-    #[arg(last = true, required_unless_present = "print_option", value_name = "COMMAND")]
+    /// The command and its arguments: java …, mvn test, a script. What follows it is no option of Ravel.
+    #[arg(
+        trailing_var_arg = true,
+        required_unless_present = "print_option",
+        value_name = "COMMAND"
+    )]
     command: Vec<String>,
 }
 
@@ -51,6 +64,7 @@ pub enum ExitCodeOf {
 
 /// What is recorded and what is left out.
 #[derive(clap::Args, Debug, Clone)]
+#[command(next_help_heading = "Recording")]
 pub struct RecorderArgs {
     /// Record only classes whose name begins like this (repeatable).
     #[arg(long, value_name = "PREFIX")]
@@ -97,6 +111,7 @@ pub struct RecorderArgs {
 
 /// What the user says about focus.
 #[derive(clap::Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Recording")]
 pub struct FocusArgs {
     /// Leave out what this plan of `ravel own` proves safe; `auto` makes and keeps one by itself
     #[arg(long, value_name = "PLAN|auto")]

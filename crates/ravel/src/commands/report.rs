@@ -49,6 +49,12 @@ pub struct ReportArgs {
     pub color: ColorArgs,
 }
 
+/// Columns of text where there is no terminal.
+const PLAIN_WIDTH: usize = 80;
+/// Columns of text on a terminal: what a drawing of two threads needs, and what an eye can follow.
+const NARROWEST: usize = 60;
+const WIDEST: usize = 140;
+
 /// How text looks.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct ColorArgs {
@@ -58,7 +64,7 @@ pub struct ColorArgs {
     /// Draw with plain ASCII
     #[arg(long)]
     pub ascii: bool,
-    /// Columns of text [default: 80]
+    /// Columns of text [default: those of the terminal, 80 in a file or a pipe]
     #[arg(long, value_name = "COLUMNS")]
     pub width: Option<usize>,
 }
@@ -74,6 +80,17 @@ impl ColorArgs {
         let variable = |name| std::env::var(name).ok();
         let (no_color, term) = (variable("NO_COLOR"), variable("TERM"));
         text::colors_wanted(wish, io::stdout().is_terminal(), no_color.as_deref(), term.as_deref())
+    }
+
+    /// Columns of text.
+    pub fn width(&self) -> usize {
+        let out = io::stdout();
+        let of_terminal = || {
+            let size = rustix::termios::tcgetwinsize(&out).ok()?;
+            // A terminal that does not know its size says 0.
+            (size.ws_col > 0).then(|| usize::from(size.ws_col).clamp(NARROWEST, WIDEST))
+        };
+        self.width.or_else(of_terminal).unwrap_or(PLAIN_WIDTH)
     }
 
     /// Whether to draw with Unicode. Files and pipes are read as UTF-8; a terminal says by its locale what it can.
@@ -209,7 +226,7 @@ impl ReportArgs {
         if self.format.is_some() || !stdout_taken {
             options.color = self.color.color();
             options.unicode = self.color.unicode();
-            options.width = self.color.width.unwrap_or(80);
+            options.width = self.color.width();
             let format = self.format.unwrap_or(Format::Text);
             let printed = print(&ravel_report::render(&report, format, &options));
             failed.extend(printed.err().map(|error| format!("{error:#}")));

@@ -22,8 +22,17 @@ use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
 use crate::progress::{Terminal, size};
 
+/// What a reader of `ravel run --help` may type.
+const EXAMPLES: &str = "\
+Examples:
+  ravel run java -jar app.jar                    the whole job
+  ravel run --budget 60 -- mvn -q test           the tests of a build, a minute for the proofs
+  ravel run --out html=report.html java Main     and a page with the interleavings
+  ravel run --seed 1 --clock java Main           a program that depends on chance and time";
+
 /// Record a command, work out what could go wrong, force it, and report.
 #[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Where the traces are kept.
     #[arg(short, long, value_name = "FILE", help = format!("Where the traces are kept, for `ravel replay` [default: {OUTPUT}]"))]
@@ -35,29 +44,30 @@ pub struct Args {
     #[command(flatten)]
     pub analyses: AnalysesArgs,
     /// Do not scan the class path for what to force first
-    #[arg(long)]
+    #[arg(long, help_heading = "Analysis")]
     pub no_scan: bool,
     #[command(flatten)]
     pub report: ReportArgs,
     /// Record this many times, from the second time on with yields and short sleeps of another seed each; what is found
     /// in any is reported once
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Recording")]
     pub runs: u16,
     /// Try this many orders that were not recorded, to see what threads do that find another value there; 0 for none. One
     /// run more looks at what the recording left out. Only programs of less than 200,000 recorded events and 20 seconds are
     /// looked at like that
-    #[arg(long, default_value_t = 12, value_name = "N")]
+    #[arg(long, default_value_t = 12, value_name = "N", help_heading = "Forcing")]
     pub orders: u16,
     /// What to return: Ravel's own verdict, or the exit code of the program (of its first run)
     #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
     pub exit_code: ExitCodeOf,
-    /// The command, after `--`
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// The command and its arguments; what follows it is no option of Ravel
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
 /// What may be spent on forcing.
 #[derive(clap::Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Forcing")]
 pub struct BudgetArgs {
     /// Seconds for the whole job after the recording: analysis and all forced runs
     #[arg(long, default_value_t = 300, value_name = "SECONDS")]
@@ -74,6 +84,7 @@ pub struct BudgetArgs {
 
 /// What is looked for.
 #[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "Analysis")]
 pub struct AnalysesArgs {
     /// The analyses to run; all if none is named.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", help = format!("Run only these analyses ({})", registry::ANALYSES.default_names().join(", ")))]
