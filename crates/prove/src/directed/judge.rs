@@ -26,8 +26,12 @@ const MOST_SERIAL_RUNS: usize = 6;
 const WHOLE_SERIAL_RUNS: usize = 4;
 /// Runs that may be spent on a lost update, and on more of the same pattern.
 const MOST_MORE_RUNS: usize = 6;
-/// Runs with the pattern that must return the same pair if their activations cannot be compared.
+/// Runs with the pattern that must return the same pair if their activations cannot be compared; a third thread may spoil others.
 const WANTED_PAIRS: usize = 5;
+/// All runs with the pattern that may be looked at for that.
+const MOST_PAIRS: usize = 8;
+/// Serial runs of each order that must lack the pair.
+const WANTED_PAIR_CONTROLS: usize = 4;
 /// Different activations that they must have had.
 const LEAST_ACTIVATIONS: usize = 3;
 /// Runs in which the pattern happens again and again, to see a bad end.
@@ -118,9 +122,9 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     let serial: Vec<&Observed> = controls.iter().flat_map(|made| &made.observed).collect();
     let wrong = lost_update(&observed, &serial, field).or_else(|| wrong_result(&observed, &serial));
     let wrong = match wrong {
-        None if controls.iter().all(|made| made.whole) && wrong_pair(&observed, &serial).is_some() => {
+        None if controls.iter().all(|made| made.whole) && wrong_pair(&observed, &serial, 1).is_some() => {
             let goals = pattern_goals(finding.rule, candidate, court.places, *variant).unwrap_or_default();
-            court.more_pairs((&finding.id, &goals), observed, &serial, runs)?
+            court.more_pairs((&finding.id, &goals), observed, (&orders, controls), runs)?
         }
         wrong => wrong,
     };
@@ -281,30 +285,54 @@ impl Court<'_> {
         Ok(lost_update(&observed, &serial, field).ok_or_else(|| NO_EFFECT.to_string()))
     }
 
-    /// Whether more runs with the pattern, of other activations, return the same wrong pair.
+    /// Whether more runs with the pattern, of other activations, return the same wrong pair, and more serial runs do not.
     fn more_pairs(
         &self,
         (id, goals): (&str, &[CodeGoal]),
         mut observed: Vec<Observed>,
-        serial: &[&Observed],
+        (orders, mut controls): (&[SerialOrder], Vec<Control>),
         runs: &mut usize,
     ) -> Result<Option<Outcome>> {
-        let wanted = WANTED_PAIRS.saturating_sub(observed.len());
-        let more = self.facts((id, goals), wanted, runs)?;
-        observed.extend(more.iter().map(|run| observe(run, id, false, [0, 1])));
+        while observed.len() < MOST_PAIRS && !self.is_over() {
+            let serial: Vec<&Observed> = controls.iter().flat_map(|made| &made.observed).collect();
+            if wrong_pair(&observed, &serial, WANTED_PAIRS).is_some() {
+                break;
+            }
+            let more = self.facts((id, goals), 1, runs)?;
+            if more.is_empty() {
+                break;
+            }
+            observed.extend(more.iter().map(|run| observe(run, id, false, [0, 1])));
+        }
+        self.more_controls(orders, &mut controls, (false, WANTED_PAIR_CONTROLS), runs)?;
+        let serial: Vec<&Observed> = controls.iter().flat_map(|made| &made.observed).collect();
         let several = activations(observed.iter()) >= LEAST_ACTIVATIONS
             && activations(serial.iter().copied()) >= LEAST_ACTIVATIONS;
-        let enough = observed.len() >= WANTED_PAIRS && several;
-        Ok(wrong_pair(&observed, serial).filter(|_| enough))
+        let seen = controls
+            .iter()
+            .all(|made| made.whole && made.runs.len() >= WANTED_PAIR_CONTROLS);
+        Ok(wrong_pair(&observed, &serial, WANTED_PAIRS).filter(|_| several && seen))
     }
 
     /// Makes each serial order twice, as far as that is possible.
     fn controls(&self, orders: &[SerialOrder], one_cell: bool, runs: &mut usize) -> Result<Vec<Control>> {
-        let id = |number: usize| format!("serial-{number}");
         let mut all: Vec<Control> = orders.iter().map(|_| Control::default()).collect();
+        self.more_controls(orders, &mut all, (one_cell, WANTED_CONTROLS), runs)?;
+        Ok(all)
+    }
+
+    /// Makes each serial order until it was made so many times.
+    fn more_controls(
+        &self,
+        orders: &[SerialOrder],
+        all: &mut [Control],
+        (one_cell, wanted): (bool, usize),
+        runs: &mut usize,
+    ) -> Result<()> {
+        let id = |number: usize| format!("serial-{number}");
         for attempt in 0..MOST_SERIAL_RUNS {
             let open: Vec<usize> = (0..orders.len())
-                .filter(|&number| all[number].runs.len() < WANTED_CONTROLS)
+                .filter(|&number| all[number].runs.len() < wanted)
                 .collect();
             if open.is_empty() || self.is_over() {
                 break;
@@ -329,7 +357,7 @@ impl Court<'_> {
                 }
             }
         }
-        Ok(all)
+        Ok(())
     }
 
     /// Whether so many runs in which all activations of the units exclude each other end without this outcome.

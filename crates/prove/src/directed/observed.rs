@@ -120,22 +120,27 @@ pub fn wrong_result(bad: &[Observed], serial: &[&Observed]) -> Option<Outcome> {
     Some(returned(results, serial))
 }
 
-/// The units of every run with the pattern return the same pair of values, which no serial run has, and each value of which the same unit
+/// So many runs with the pattern, in which the units return the same pair of values that no serial run has, and each value of which the same unit
 /// returns in some serial run: the values are usual, and only together they are wrong. For programs whose activations differ from run
 /// to run, so that those of one number cannot be compared: there must be several among the runs, or the values may belong to one.
-pub fn wrong_pair(bad: &[Observed], serial: &[&Observed]) -> Option<Outcome> {
-    let pair = |one: &Observed| one.results.as_ref().map(values);
-    let results = bad.first()?.results.as_ref()?;
-    let wrong = values(results);
-    if !bad.iter().all(|one| pair(one).as_ref() == Some(&wrong)) {
-        return None;
-    }
-    let others: Vec<[String; 2]> = serial.iter().map(|one| pair(one)).collect::<Option<_>>()?;
-    let is_usual = |role: usize| others.iter().any(|other| other[role] == wrong[role]);
-    if others.contains(&wrong) || !is_usual(0) || !is_usual(1) {
-        return None;
-    }
-    Some(returned(results, serial))
+pub fn wrong_pair(bad: &[Observed], serial: &[&Observed], wanted: usize) -> Option<Outcome> {
+    let others: Vec<[String; 2]> = serial
+        .iter()
+        .map(|one| one.results.as_ref().map(values))
+        .collect::<Option<_>>()?;
+    let is_wrong = |pair: &[String; 2]| {
+        let is_usual = |role: usize| others.iter().any(|other| other[role] == pair[role]);
+        !others.contains(pair) && is_usual(0) && is_usual(1)
+    };
+    let of_runs: Vec<&[UnitResult; 2]> = bad.iter().filter_map(|one| one.results.as_ref()).collect();
+    let often = |results: &[UnitResult; 2]| {
+        let same = of_runs.iter().filter(|other| values(other) == values(results));
+        same.count() >= wanted
+    };
+    let wrong = of_runs
+        .iter()
+        .find(|results| is_wrong(&values(results)) && often(results))?;
+    Some(returned(wrong, serial))
 }
 
 /// How many different activations of the units several runs had.
