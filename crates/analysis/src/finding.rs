@@ -288,6 +288,9 @@ pub struct Report {
     /// What was recorded, one entry for each JVM; empty for what was found without a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recordings: Vec<Recording>,
+    /// How the attempts of directed runs fared, a goal each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directed: Vec<crate::account::DirectedAccount>,
 }
 
 impl Default for Report {
@@ -302,6 +305,7 @@ impl Default for Report {
             findings: Vec::new(),
             suspicions: Vec::new(),
             recordings: Vec::new(),
+            directed: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Analyses of a trace, one module each, and the findings they share.
 
+pub mod account;
 pub mod analyse;
 pub mod automata;
 pub mod batch;

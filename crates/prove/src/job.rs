@@ -505,7 +505,8 @@ impl<'a> Job<'a> {
         self.tally.reasons.retain(|(id, _)| !happened.contains(id));
         let interrupted = interrupt::exit_code();
         self.note_end(interrupted.is_some());
-        let tally = self.tally;
+        let mut tally = self.tally;
+        self.report.directed = std::mem::take(&mut tally.accounts);
         self.report.summary.times = Some(Times {
             record: self.recorded.as_millis() as u64,
             search: self.analysed.as_millis() as u64,

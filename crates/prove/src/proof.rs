@@ -26,6 +26,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use ravel_analysis::account::DirectedAccount;
 use ravel_analysis::finding::{Evidence, Finding, Rule, RuleFamily, UnitKind};
 use ravel_schedule::Image;
 use ravel_trace::Trace;
@@ -87,6 +88,8 @@ pub struct Tally {
     pub replaying: Duration,
     /// Why a finding did not get further: its id and the reason.
     pub reasons: Vec<(String, String)>,
+    /// How the goals of directed runs fared.
+    pub accounts: Vec<DirectedAccount>,
     /// What went wrong in runs of the program.
     pub failed: Vec<FailedRun>,
 }
@@ -101,6 +104,7 @@ impl Tally {
         self.scheduling += other.scheduling;
         self.replaying += other.replaying;
         self.reasons.extend(other.reasons);
+        self.accounts.extend(other.accounts);
         self.failed.extend(other.failed);
     }
 }
@@ -282,6 +286,7 @@ fn direct_rest(
         }
     }
     tally.forced.extend(directed.tried);
+    tally.accounts.extend(directed.accounts);
     for (id, reason) in directed.reasons {
         tally.reasons.retain(|(other, _)| *other != id);
         tally.reasons.push((id, reason));

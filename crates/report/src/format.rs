@@ -49,6 +49,7 @@ impl Renderer {
                     summary: report.summary,
                     warnings: report.warnings.clone(),
                     recordings: report.recordings.clone(),
+                    directed: report.directed.clone(),
                 };
                 (self.render)(&told, options)
             }

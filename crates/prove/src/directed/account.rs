@@ -1,13 +1,16 @@
 //! Why a directed run did not have its pattern, in one sentence that names the line where the partner did not come; and the account of
 //! each step, for those who want to know more.
 
-use ravel_protocol::goal::{Account, Goals, Released};
+use ravel_analysis::account::{DirectedAccount, DirectedStep};
+use ravel_protocol::goal::{Account, CodeSite, Goals, Released};
 
 /// How one goal fared in all its runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GoalAccount {
     /// By step: `shop.Stock.take (line 14)`.
     lines: Vec<String>,
+    /// By step.
+    sites: Vec<Option<CodeSite>>,
     /// Runs that left an account.
     runs: u64,
     sum: Account,
@@ -36,6 +39,11 @@ impl Accounts {
                 Some(known) => known.add(account),
                 None => self.0.push(GoalAccount {
                     lines,
+                    sites: goal
+                        .steps
+                        .iter()
+                        .map(|step| plan.sites.get(step.site).cloned())
+                        .collect(),
                     runs: 1,
                     sum: (*account).clone(),
                 }),
@@ -51,9 +59,9 @@ impl Accounts {
         }
     }
 
-    /// A line for each step: whether it has a hook, how often threads came, how often one could take it; and how the holds ended.
-    pub fn words(&self) -> Vec<String> {
-        self.0.iter().flat_map(GoalAccount::words).collect()
+    /// Each goal of a finding.
+    pub fn told(&self, id: &str) -> Vec<DirectedAccount> {
+        self.0.iter().map(|goal| goal.told(id)).collect()
     }
 }
 
@@ -153,40 +161,40 @@ impl GoalAccount {
         )
     }
 
-    fn words(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        for (step, line) in self.lines.iter().enumerate() {
-            let of = |counts: &[u64]| counts.get(step).copied().unwrap_or(0);
-            all.push(match self.sum.instrumented.get(step) {
-                Some(false) => format!("step {}, {line}: not instrumented", step + 1),
-                _ => format!(
-                    "step {}, {line}: {} visits, {} by a thread that could take it",
-                    step + 1,
-                    of(&self.sum.visits),
-                    of(&self.sum.candidates)
-                ),
-            });
+    fn told(&self, id: &str) -> DirectedAccount {
+        let step = |(number, site): (usize, &Option<CodeSite>)| {
+            let of = |counts: &[u64]| counts.get(number).copied().unwrap_or(0);
+            let method = site.as_ref().map(|site| &site.method);
+            DirectedStep {
+                class: method.map_or_else(String::new, |method| method.class.replace('/', ".")),
+                method: method.map_or_else(String::new, |method| format!("{}{}", method.name, method.descriptor)),
+                line: site.as_ref().map_or(0, |site| site.line),
+                instrumented: self.sum.instrumented.get(number).copied().unwrap_or(false),
+                visits: of(&self.sum.visits),
+                candidates: of(&self.sum.candidates),
+            }
+        };
+        let name = |why: Released| match why {
+            Released::Reached => "reached",
+            Released::Idle => "idle",
+            Released::Lock => "lock",
+            Released::Cap => "cap",
+            Released::Reset => "reset",
+        };
+        DirectedAccount {
+            finding: id.to_string(),
+            steps: self.sites.iter().enumerate().map(step).collect(),
+            runs: self.runs,
+            threads: self.sum.threads as u64,
+            holds: self.sum.holds,
+            ended: self
+                .sum
+                .ended
+                .iter()
+                .map(|(why, count)| (name(*why).to_string(), *count))
+                .collect(),
+            held_ms: self.sum.held_millis,
+            happened: self.sum.facts,
         }
-        let ended: Vec<String> = [
-            (Released::Reached, "reached"),
-            (Released::Idle, "idle"),
-            (Released::Lock, "lock needed"),
-            (Released::Cap, "time over"),
-            (Released::Reset, "given up"),
-        ]
-        .iter()
-        .filter(|(why, _)| self.ended(*why) > 0)
-        .map(|(why, words)| format!("{words} {}", self.ended(*why)))
-        .collect();
-        all.push(format!(
-            "{} runs, {} threads, {} holds ({}), {} ms held, happened {}",
-            self.runs,
-            self.sum.threads,
-            self.sum.holds,
-            ended.join(", "),
-            self.sum.held_millis,
-            times(self.sum.facts)
-        ));
-        all
     }
 }

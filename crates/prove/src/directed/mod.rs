@@ -19,6 +19,7 @@ use std::process::ExitStatus;
 use std::time::Instant;
 
 use anyhow::Result;
+use ravel_analysis::account::DirectedAccount;
 use ravel_analysis::finding::{Evidence, Finding, Outcome};
 use ravel_protocol::goal::{Account, Goals, LogLine};
 
@@ -114,8 +115,8 @@ pub struct DirectedTally {
     pub tried: Vec<String>,
     /// Why a finding did not get further: its id and the reason.
     pub reasons: Vec<(String, String)>,
-    /// The account of each step of a finding's goals: its id and a line for each.
-    pub accounts: Vec<(String, Vec<String>)>,
+    /// How each goal of the findings fared.
+    pub accounts: Vec<DirectedAccount>,
 }
 
 /// Directs the program towards the findings that are not confirmed yet, until the deadline.
@@ -165,7 +166,7 @@ pub fn direct(
         let finding = &mut findings[one.index];
         if one.runs > 0 {
             tally.tried.push(finding.id.clone());
-            tally.accounts.push((finding.id.clone(), one.accounts.words()));
+            tally.accounts.extend(one.accounts.told(&finding.id));
         }
         if !one.judged {
             let reason = one.why_not(not_tried);

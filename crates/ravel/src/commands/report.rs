@@ -33,6 +33,9 @@ pub struct ReportArgs {
     /// Show what is held back, too
     #[arg(long)]
     pub all: bool,
+    /// Say on standard error why each finding was not proven further, and how each attempt of directed runs fared, site by site
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Where to find sources: a folder or an archive; may be repeated
     #[arg(long, value_name = "DIR|JAR")]
     pub source: Vec<PathBuf>,
@@ -111,6 +114,22 @@ fn parse_evidence(name: &str) -> Result<Evidence, String> {
             None => format!("use one of {}", known.join(", ")),
         }
     })
+}
+
+/// Says why findings were not proven further, and how the attempts fared.
+fn tell_attempts(report: &Report) {
+    for finding in report.findings.iter().chain(&report.suspicions) {
+        let accounts = report.directed.iter().filter(|account| account.finding == finding.id);
+        let evidence = words::evidence(finding.evidence);
+        match &finding.limit {
+            Some(limit) => eprintln!("ravel: {} {evidence}, not further: {limit}", finding.id),
+            None if accounts.clone().count() > 0 => eprintln!("ravel: {} {evidence}", finding.id),
+            None => {}
+        }
+        for line in accounts.flat_map(words::account) {
+            eprintln!("ravel:   {line}");
+        }
+    }
 }
 
 /// Runs `ravel report`.
@@ -198,6 +217,9 @@ impl ReportArgs {
         let applied = config::apply(report, config, baseline.as_ref(), Day::today());
         applied.note(&mut notes);
         let report = applied.report;
+        if self.verbose {
+            tell_attempts(&report);
+        }
         let mut options = Options {
             all: self.all,
             notes,

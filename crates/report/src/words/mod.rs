@@ -2,12 +2,14 @@
 //! [`ravel_trace::naming`].
 //! Every format says the same thing the same way because all of them ask here.
 
+mod account;
 mod command;
 mod steps;
 
 use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule, RuleFamily, UnitKind};
 use ravel_trace::naming;
 
+pub use account::account;
 pub use command::program;
 pub use ravel_analysis::numbers::{count, number};
 pub use steps::*;
