@@ -453,6 +453,13 @@ impl<'a> Job<'a> {
         &self.tally.reasons
     }
 
+    /// How often the pattern of a finding happened again in directed runs, and how many there were.
+    pub fn again(&self, id: &str) -> Option<(usize, usize)> {
+        let mut all = self.tally.again.iter().rev();
+        all.find(|(known, ..)| known == id)
+            .map(|(_, happened, runs)| (*happened, *runs))
+    }
+
     /// The findings as they stand.
     pub fn findings(&self) -> &[Finding] {
         &self.report.findings

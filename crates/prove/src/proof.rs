@@ -58,6 +58,8 @@ pub struct Budget {
     pub run: Duration,
     /// Findings that are forced at the same time.
     pub jobs: usize,
+    /// Directed runs that say how often a pattern that happened does so again.
+    pub repeats: usize,
 }
 
 impl Default for Budget {
@@ -67,6 +69,7 @@ impl Default for Budget {
             total: Duration::from_secs(300),
             run: Duration::from_secs(30),
             jobs: ravel_analysis::analyse::cores(),
+            repeats: 0,
         }
     }
 }
@@ -90,6 +93,8 @@ pub struct Tally {
     pub reasons: Vec<(String, String)>,
     /// How the goals of directed runs fared.
     pub accounts: Vec<DirectedAccount>,
+    /// How often the pattern of a finding happened again, and in how many directed runs: its id and both.
+    pub again: Vec<(String, usize, usize)>,
     /// What went wrong in runs of the program.
     pub failed: Vec<FailedRun>,
 }
@@ -105,6 +110,7 @@ impl Tally {
         self.replaying += other.replaying;
         self.reasons.extend(other.reasons);
         self.accounts.extend(other.accounts);
+        self.again.extend(other.again);
         self.failed.extend(other.failed);
     }
 }
@@ -197,7 +203,13 @@ pub fn prove(
     let mut suspected = suspected(&recorded.places, suspicions);
     if first {
         let end = Instant::now() + budget.total * 5 / 6;
-        direct_rest((&recorded.places, &program), findings, &mut suspected, end, &mut tally)?;
+        direct_rest(
+            (&recorded.places, &program),
+            findings,
+            &mut suspected,
+            (end, budget.repeats),
+            &mut tally,
+        )?;
     }
     // What has happened needs no schedule, and a schedule that is lost would say nothing against it.
     let (happened, open): (Vec<Finding>, Vec<Finding>) = std::mem::take(findings)
@@ -225,7 +237,7 @@ pub fn prove(
             (&recorded.places, &program),
             findings,
             &mut suspected,
-            deadline,
+            (deadline, budget.repeats),
             &mut tally,
         )?;
     }
@@ -266,12 +278,12 @@ fn direct_rest(
     (places, program): (&directed::Places, &JvmRunner),
     findings: &mut Vec<Finding>,
     suspected: &mut Vec<Finding>,
-    deadline: Instant,
+    (deadline, repeats): (Instant, usize),
     tally: &mut Tally,
 ) -> Result<()> {
     let known = findings.len();
     findings.append(suspected);
-    let directed = directed::direct(places, program, findings, (&WallClock, deadline));
+    let directed = directed::direct(places, program, findings, (&WallClock, deadline), repeats);
     // Schedules are not for them: they have a thread that was not recorded.
     *suspected = findings.split_off(known);
     let directed = directed?;
@@ -287,6 +299,7 @@ fn direct_rest(
     }
     tally.forced.extend(directed.tried);
     tally.accounts.extend(directed.accounts);
+    tally.again.extend(directed.again);
     for (id, reason) in directed.reasons {
         tally.reasons.retain(|(other, _)| *other != id);
         tally.reasons.push((id, reason));

@@ -233,6 +233,27 @@ impl Court<'_> {
         self.clock.now() >= self.deadline || self.clock.is_interrupted()
     }
 
+    /// In how many of so many more runs a pattern happens that happened before, and how many could be made.
+    pub fn again(&self, finding: &Finding, one: &Open, wanted: usize, runs: &mut usize) -> Result<(usize, usize)> {
+        let goals = match &one.happened {
+            Some((candidate, variant)) => pattern_goals(finding.rule, candidate, self.places, *variant),
+            None => return Ok((0, 0)),
+        };
+        let (mut happened, mut made) = (0, 0);
+        for _ in 0..wanted {
+            if self.is_over() {
+                break;
+            }
+            let mut plan = GoalsBuilder::new(*runs as u64 + 1);
+            goals.iter().flatten().for_each(|goal| plan.add(&finding.id, goal));
+            let run = self.runner.direct(&plan.finish())?;
+            *runs += 1;
+            made += 1;
+            happened += usize::from(run.has_fact(&finding.id));
+        }
+        Ok((happened, made))
+    }
+
     /// The serial orders of a finding's units, with a wait as long as the pattern's hold.
     fn orders(&self, finding: &Finding, one: &Open) -> Vec<SerialOrder> {
         let Some((candidate, variant)) = &one.happened else {

@@ -117,14 +117,18 @@ pub struct DirectedTally {
     pub reasons: Vec<(String, String)>,
     /// How each goal of the findings fared.
     pub accounts: Vec<DirectedAccount>,
+    /// How often the pattern of a finding happened again, and in how many runs: its id and both.
+    pub again: Vec<(String, usize, usize)>,
 }
 
-/// Directs the program towards the findings that are not confirmed yet, until the deadline.
+/// Directs the program towards the findings that are not confirmed yet, until the deadline. What happened is tried so many times more, to say
+/// how often it does.
 pub fn direct(
     places: &Places,
     runner: &dyn DirectedRunner,
     findings: &mut [Finding],
     (clock, deadline): (&dyn Clock, Instant),
+    repeats: usize,
 ) -> Result<DirectedTally> {
     let mut open = rounds::open(findings);
     let mut tally = DirectedTally::default();
@@ -151,6 +155,10 @@ pub fn direct(
     }
     for one in open.iter().filter(|one| one.judged) {
         let finding = &mut findings[one.index];
+        let (happened, of) = court.again(finding, one, repeats, &mut tally.runs)?;
+        if of > 0 {
+            tally.again.push((finding.id.clone(), happened, of));
+        }
         if finding.evidence == Evidence::Confirmed && !is_of_platform(finding) {
             judge_repeated(finding, one, &court, &mut tally.runs)?;
         }

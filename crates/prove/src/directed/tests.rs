@@ -62,6 +62,16 @@ fn directed(
     seconds: u64,
     behaviour: &Behaviour<'_>,
 ) -> (Vec<Goals>, DirectedTally) {
+    directed_again(findings, places, (seconds, 0), behaviour)
+}
+
+/// The same with runs that say how often a pattern happens.
+fn directed_again(
+    findings: &mut [Finding],
+    places: &Places,
+    (seconds, repeats): (u64, usize),
+    behaviour: &Behaviour<'_>,
+) -> (Vec<Goals>, DirectedTally) {
     let clock = Ticking {
         begin: Instant::now(),
         seconds: AtomicU64::new(0),
@@ -72,7 +82,7 @@ fn directed(
         clock: &clock,
     };
     let deadline = clock.now() + Duration::from_secs(seconds);
-    let tally = direct(places, &fake, findings, (&clock, deadline)).expect("a fake does not fail");
+    let tally = direct(places, &fake, findings, (&clock, deadline), repeats).expect("a fake does not fail");
     (fake.plans.into_inner().expect("not poisoned"), tally)
 }
 
@@ -530,4 +540,18 @@ fn a_pair_of_usual_results_is_harm_if_no_serial_order_has_it_whatever_the_activa
         Evidence::Harmful,
         "the same activations are compared as they are"
     );
+}
+
+#[test]
+fn what_happened_is_tried_again_to_say_how_often_it_does() {
+    let runs = AtomicU64::new(0);
+    let mut findings = vec![race("f", "shop.Stock.left")];
+    let (_, tally) = directed_again(&mut findings, &places(), (100, 5), &|plan| {
+        // It happens in the two runs that confirm it, and then in every second one.
+        let run = runs.fetch_add(1, Ordering::Relaxed);
+        let happen = run < 2 || run.is_multiple_of(2);
+        (0, plan.goals.iter().filter(|_| happen).map(happens).collect())
+    });
+    assert_eq!(tally.again, [("f".to_string(), 3, 5)]);
+    assert!(tally.accounts.is_empty(), "the fake leaves none");
 }

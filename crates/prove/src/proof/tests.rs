@@ -140,6 +140,7 @@ fn prove_in(total: Duration, fake: &Fake, findings: &mut Vec<Finding>) -> Result
         total,
         run: Duration::from_secs(1),
         jobs: 1,
+        repeats: 0,
     };
     prove_with(&recorded, fake, findings, budget, (fake, fake.start() + total), &Silent)
 }

@@ -23,6 +23,7 @@ use crate::progress::Terminal;
 /// What the built-in program may take.
 const BUDGET: Budget = Budget {
     jobs: 1,
+    repeats: 0,
     total: Duration::from_secs(120),
     run: Duration::from_secs(20),
 };

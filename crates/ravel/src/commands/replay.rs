@@ -9,6 +9,7 @@ use ravel_prove::interrupt;
 use ravel_prove::job::Job;
 use ravel_prove::jvm::JvmRunner;
 use ravel_prove::plans::refuse_for_races;
+use ravel_prove::proof::Budget;
 use ravel_prove::runner::Runner as _;
 use ravel_prove::words;
 use ravel_report::Notes;
@@ -18,6 +19,9 @@ use ravel_trace::{ReadOptions, Reader, Source, Trace};
 use super::report::ReportArgs;
 use super::run::{self, AnalysesArgs, BudgetArgs};
 use crate::progress::Terminal;
+
+/// Directed runs that say how often a pattern happens.
+const REPEATS: usize = 5;
 
 /// Force findings of a trace, and say of each what came out.
 #[derive(clap::Args, Debug)]
@@ -47,7 +51,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return by_hand(&args, trace.reader(), file);
     }
     let config = args.report.load_config()?;
-    let mut settings = run::settings(&config, args.budget.budget());
+    let budget = Budget {
+        repeats: REPEATS,
+        ..args.budget.budget()
+    };
+    let mut settings = run::settings(&config, budget);
+    // What the scan suspected and a directed run showed is found in the same way again.
+    settings.scan = Some(super::scan::options(&config).0);
     settings.analyses.clone_from(&args.analyses.analyses);
     settings.only.clone_from(&args.findings);
     let mut job = Job::new(settings, &Terminal);
@@ -71,7 +81,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
             .as_ref()
             .map_or(reason.unwrap_or_default(), |outcome| &outcome.message);
         let evidence = ravel_report::words::evidence(finding.evidence);
-        eprintln!("ravel: {} {evidence}: {outcome}", finding.id);
+        let again = job.again(&finding.id).map_or(String::new(), |(happened, runs)| {
+            format!("; the pattern happened in {happened} of {runs} more directed runs")
+        });
+        eprintln!("ravel: {} {evidence}: {outcome}{again}", finding.id);
     }
     run::report(job.finish(), Notes::default(), &args.report, &config)
 }

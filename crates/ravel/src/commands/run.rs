@@ -114,6 +114,7 @@ impl BudgetArgs {
                 || std::thread::available_parallelism().map_or(1, usize::from),
                 usize::from,
             ),
+            repeats: 0,
         }
     }
 }
