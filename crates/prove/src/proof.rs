@@ -216,6 +216,10 @@ pub fn prove(
         .into_iter()
         .partition(|finding| finding.evidence >= Evidence::Confirmed);
     *findings = open;
+    let directed: BTreeMap<String, String> = findings
+        .iter_mut()
+        .filter_map(|finding| Some((finding.id.clone(), finding.limit.take()?)))
+        .collect();
     let schedules_end = if first {
         deadline
     } else {
@@ -231,6 +235,18 @@ pub fn prove(
         observer,
     )?;
     tally.add(forced);
+    for finding in findings
+        .iter_mut()
+        .filter(|finding| finding.evidence < Evidence::Confirmed)
+    {
+        if let Some(why) = directed.get(&finding.id) {
+            tell_both(finding, why);
+            tally.reasons.retain(|(id, _)| *id != finding.id);
+            tally
+                .reasons
+                .push((finding.id.clone(), finding.limit.clone().unwrap_or_default()));
+        }
+    }
     program.end_by(deadline);
     if !first {
         direct_rest(
@@ -244,6 +260,15 @@ pub fn prove(
     findings.extend(happened);
     findings.append(&mut suspected);
     Ok(tally)
+}
+
+/// Says why directed runs did not have a pattern, and then why a schedule did not, if one was tried.
+fn tell_both(finding: &mut Finding, directed: &str) {
+    let tried = |why: &String| ![words::NOT_TRIED_INTERRUPTED, words::NOT_TRIED_TIME].contains(&why.as_str());
+    finding.limit = Some(match finding.limit.take().filter(tried) {
+        Some(schedule) => format!("{directed}; then {schedule}"),
+        None => directed.to_string(),
+    });
 }
 
 /// What the scan suspects and a thread of the recorded run went through, as goals are made of it: the units are assumed to be atomic.

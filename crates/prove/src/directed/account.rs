@@ -35,15 +35,16 @@ impl Accounts {
                 None => "an unknown line".to_string(),
             };
             let lines: Vec<String> = goal.steps.iter().map(|step| line(step.site)).collect();
-            match self.0.iter_mut().find(|known| known.lines == lines) {
+            let sites: Vec<Option<CodeSite>> = goal
+                .steps
+                .iter()
+                .map(|step| plan.sites.get(step.site).cloned())
+                .collect();
+            match self.0.iter_mut().find(|known| known.sites == sites) {
                 Some(known) => known.add(account),
                 None => self.0.push(GoalAccount {
                     lines,
-                    sites: goal
-                        .steps
-                        .iter()
-                        .map(|step| plan.sites.get(step.site).cloned())
-                        .collect(),
+                    sites,
                     runs: 1,
                     sum: (*account).clone(),
                 }),
