@@ -21,7 +21,7 @@ Exit codes: 0 nothing shown, 1 something shown, 2 usage or input error,
 #[derive(Parser, Debug)]
 #[command(name = "ravel", version, arg_required_else_help = true, after_help = AFTER)]
 struct Cli {
-    /// Show no progress; it is shown on terminals only, and only for what takes longer than a second
+    /// Show no progress: no line on a terminal, and none every ten seconds in a log
     #[arg(short, long, global = true)]
     quiet: bool,
     #[command(subcommand)]

@@ -1,5 +1,5 @@
-//! One line on standard error that says what is going on, for everything that takes longer than a second. Only on a
-//! terminal, and gone when the work is done: nothing of it reaches a file or a build server's log.
+//! What is going on, on standard error. On a terminal it is one line, for everything that takes longer than a second, and gone
+//! when the work is done. A file or a build server's log gets a line every ten seconds.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -14,6 +14,8 @@ use ravel_report::{layout, words};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The line is drawn again after this long.
 const PAUSE: Duration = Duration::from_millis(200);
+/// A log gets a line after this long, and again.
+const LOGGED: Duration = Duration::from_secs(10);
 /// Wider than any terminal is by default; a line that wraps could not be cleared.
 const COLUMNS: usize = 78;
 
@@ -24,9 +26,31 @@ pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
+/// How progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Style {
+    /// One line that is drawn again and again.
+    Drawn,
+    /// A line now and then.
+    Logged,
+    /// Not at all.
+    Quiet,
+}
+
+impl Style {
+    fn wanted() -> Style {
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        match (QUIET.load(Ordering::Relaxed), std::io::stderr().is_terminal() && !dumb) {
+            (true, _) => Style::Quiet,
+            (false, true) => Style::Drawn,
+            (false, false) => Style::Logged,
+        }
+    }
+}
+
 /// A line of progress; dropping it clears it.
 struct Line {
-    shown: bool,
+    style: Style,
     /// Drawn below the cursor, because a program writes where the cursor is.
     below: bool,
     begun: Instant,
@@ -35,9 +59,8 @@ struct Line {
 
 impl Line {
     fn new(work: Work) -> Line {
-        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         Line {
-            shown: std::io::stderr().is_terminal() && !dumb && !QUIET.load(Ordering::Relaxed),
+            style: Style::wanted(),
             below: work == Work::BesideProgram,
             begun: Instant::now(),
             last: Mutex::new(None),
@@ -47,11 +70,13 @@ impl Line {
 
 impl ProgressLine for Line {
     fn is_due(&self) -> bool {
-        if !self.shown || self.begun.elapsed() < PATIENCE {
-            return false;
-        }
+        let (first, pause) = match self.style {
+            Style::Quiet => return false,
+            Style::Drawn => (PATIENCE, PAUSE),
+            Style::Logged => (LOGGED, LOGGED),
+        };
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.is_none_or(|last| last.elapsed() >= PAUSE)
+        last.map_or(self.begun.elapsed() >= first, |last| last.elapsed() >= pause)
     }
 
     fn elapsed(&self) -> Duration {
@@ -64,6 +89,10 @@ impl ProgressLine for Line {
         }
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let text = words_of(progress, self.elapsed());
+        if self.style == Style::Logged {
+            write(&format!("ravel: {}\n", layout::clean(&text)));
+            return;
+        }
         let text = layout::cut(&layout::clean(&text), COLUMNS, "..");
         let drawn = if self.below {
             // Clear behind the cursor, make sure that there is a line below, write there, and come back.
@@ -78,7 +107,7 @@ impl ProgressLine for Line {
 impl Drop for Line {
     fn drop(&mut self) {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_some() {
+        if last.is_some() && self.style == Style::Drawn {
             write(if self.below { "\x1b[J" } else { "\r\x1b[K" });
         }
     }
@@ -167,6 +196,32 @@ fn fresh_line() {
         let mut last = [b'\n'];
         if file.seek(SeekFrom::End(-1)).is_ok() && file.read_exact(&mut last).is_ok() && last != [b'\n'] {
             let _ = writeln!(out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(style: Style, age: Duration) -> Option<Line> {
+        Some(Line {
+            style,
+            below: false,
+            begun: Instant::now().checked_sub(age)?,
+            last: Mutex::new(None),
+        })
+    }
+
+    #[test]
+    fn a_log_gets_a_line_every_ten_seconds_and_a_quiet_run_none() {
+        let due = |style, age| line(style, Duration::from_secs(age)).is_none_or(|line| line.is_due());
+        assert!(due(Style::Drawn, 2) && due(Style::Logged, 11));
+        assert!(!line(Style::Logged, Duration::from_secs(9)).is_some_and(|line| line.is_due()));
+        assert!(!line(Style::Quiet, Duration::from_secs(60)).is_some_and(|line| line.is_due()));
+        if let Some(logged) = line(Style::Logged, Duration::from_secs(60)) {
+            logged.show(&Progress::Exploring { begun: 1, total: 2 });
+            assert!(!logged.is_due());
         }
     }
 }
