@@ -15,8 +15,6 @@ public final class RavelThreads {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || child.ravel$n != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
         String kind = child.getClass().getName();
-        // A carrier runs nothing of the program under its own name. It must not wait for a turn: virtual threads wait for it.
-        if (kind.equals("jdk.internal.misc.CarrierThread")) return;
         // A pool starts its workers in the thread that finds it busy, another one in each run: that is no point of the program.
         boolean worker = child instanceof java.util.concurrent.ForkJoinWorkerThread
                 || kind.equals("java.util.concurrent.DelayScheduler")
@@ -28,7 +26,9 @@ public final class RavelThreads {
         RavelRecords.frames(t);
         U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
         RavelRepeats.release(t);
-        Ravel.fork(t, child, worker);
+        // A carrier must not wait for a turn: virtual threads wait for it.
+        boolean carrier = worker && kind.equals("jdk.internal.misc.CarrierThread");
+        Ravel.fork(t, child, worker, carrier);
     }
 
     /** Virtual threads begin and end in Java code. */
