@@ -198,7 +198,8 @@ pub fn prove(
     }
     // Schedules of long runs, and of programs that talk over sockets, are lost as soon as one lock is taken or one message comes in
     // another order: there goals come first.
-    let first = recorded.marks.events > MOST_RECORDED || recorded.places.uses_sockets();
+    let long = recorded.marks.events > MOST_RECORDED;
+    let first = long || recorded.places.uses_sockets();
     let mut tally = Tally::default();
     let mut suspected = suspected(&recorded.places, suspicions);
     if first {
@@ -211,11 +212,18 @@ pub fn prove(
             &mut tally,
         )?;
     }
-    // What has happened needs no schedule, and a schedule that is lost would say nothing against it.
+    // What has happened needs no schedule, and a schedule that is lost would say nothing against it. In a short program a schedule may
+    // still show harm.
+    let enough = if long { Evidence::Confirmed } else { Evidence::Harmful };
     let (happened, open): (Vec<Finding>, Vec<Finding>) = std::mem::take(findings)
         .into_iter()
-        .partition(|finding| finding.evidence >= Evidence::Confirmed);
+        .partition(|finding| finding.evidence >= enough);
     *findings = open;
+    let confirmed: BTreeMap<String, Finding> = findings
+        .iter()
+        .filter(|finding| finding.evidence >= Evidence::Confirmed)
+        .map(|finding| (finding.id.clone(), finding.clone()))
+        .collect();
     let directed: BTreeMap<String, String> = findings
         .iter_mut()
         .filter_map(|finding| Some((finding.id.clone(), finding.limit.take()?)))
@@ -235,6 +243,15 @@ pub fn prove(
         observer,
     )?;
     tally.add(forced);
+    for finding in findings.iter_mut() {
+        if let Some(before) = confirmed
+            .get(&finding.id)
+            .filter(|_| finding.evidence < Evidence::Harmful)
+        {
+            *finding = before.clone();
+            tally.reasons.retain(|(id, _)| *id != finding.id);
+        }
+    }
     for finding in findings
         .iter_mut()
         .filter(|finding| finding.evidence < Evidence::Confirmed)
@@ -259,6 +276,11 @@ pub fn prove(
     }
     findings.extend(happened);
     findings.append(&mut suspected);
+    // What happened both in a directed run and under a schedule is one finding.
+    let happened = findings
+        .iter()
+        .filter(|finding| finding.evidence >= Evidence::Confirmed);
+    tally.happened = tally.happened.min(happened.count());
     Ok(tally)
 }
 
