@@ -796,6 +796,7 @@ mod tests {
 
     /// A thread gets the block of one that has ended, with nothing left in it, and its records are its own.
     #[test]
+    #[cfg_attr(miri, ignore = "Miri cannot call the C code of zstd")]
     fn blocks_of_ended_threads_are_used_again() {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let recorder = recorder(folder.path());
@@ -825,6 +826,7 @@ mod tests {
 
     /// The trace ends while threads flush, end, or go on: each thread has its first points in it, none twice and none left out.
     #[test]
+    #[cfg_attr(miri, ignore = "Miri cannot call the C code of zstd")]
     fn a_trace_that_ends_at_any_time_has_each_record_once() {
         let folder = tempfile::tempdir().expect("a temporary directory");
         for round in 0..40u64 {

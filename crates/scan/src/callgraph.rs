@@ -98,6 +98,11 @@ impl<'p> CallGraph<'p> {
         asked
     }
 
+    /// The method that a call of a target runs unless another overrides it.
+    pub fn named(&self, target: TargetId) -> Option<MethodId> {
+        self.inherited[target.0 as usize]
+    }
+
     /// The calls that name a target.
     pub fn sites(&self, target: TargetId) -> &[CallSite] {
         &self.sites[target.0 as usize]

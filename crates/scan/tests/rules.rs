@@ -58,8 +58,16 @@ fn every_rule_finds_the_bad_and_passes_the_ok() {
             ("GuardBad.c", vec!["GuardBad.classless"]),
             ("GuardBad.a", vec!["GuardBad.readA", "GuardBad.helper"]),
             ("GuardBad.b", vec!["GuardBad.wrongLock"]),
+            ("GuardForTests.a", vec!["GuardForTests.peek"]),
         ]
     );
+    // Nothing but tests can call it.
+    let shown = |name: &str| {
+        scan.findings
+            .iter()
+            .any(|found| found.shown && found.variables.first().is_some_and(|first| first == name))
+    };
+    assert!(shown("GuardBad.a") && !shown("GuardForTests.a"));
     assert_eq!(found("double-checked-locking"), ["CheckedBad.copy", "CheckedBad.get"]);
     assert_eq!(found("reassigned-lock"), ["ReassignedBad.use"]);
     assert_eq!(found("wait-outside-loop"), ["WaitBad.once"]);

@@ -2,7 +2,7 @@
 
 use ravel_analysis::finding::Rule;
 
-use super::guarded_by::{CALLERS, callers_hold_locks};
+use super::callers::{CALLERS, callers_hold_locks};
 use super::{About, Facts};
 use crate::body::{Body, Stmt};
 use crate::callgraph::CallGraph;
@@ -128,7 +128,9 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Opti
         .collect();
     let is_free = |at: At| held[usize::from(at)].as_ref().is_some_and(|held| held.is_empty());
     for act in calls.iter().filter(|act| is_free(act.at)) {
-        let before = calls.iter().filter(|test| test.at < act.at && is_free(test.at));
+        let before = calls
+            .iter()
+            .filter(|test| test.at < act.at && is_free(test.at) && !only_sizes(&known, test.at));
         for test in before.filter(|test| test.identity == act.identity) {
             let pair = PAIRS.iter().find(|pair| {
                 pair.tests.contains(&test.name)
@@ -197,6 +199,23 @@ fn does_both(act: &Call<'_>, keyed: bool) -> bool {
 fn is_own_thread(known: &MethodFlow, act: At) -> bool {
     let key = known.flow.operand(act, 1).map(|key| known.flow.kind(key));
     matches!(key, Some(Kind::Call(index)) if known.class.pool.member_ref(index).is_ok_and(|called| called.name == b"currentThread"))
+}
+
+/// Whether the answer only says how large to make another container.
+fn only_sizes(known: &MethodFlow, test: At) -> bool {
+    let flow = &known.flow;
+    let mut users = flow
+        .all()
+        .filter(|user| flow.operands(*user).any(|operand| operand == test))
+        .peekable();
+    users.peek().is_some()
+        && users.all(|user| {
+            let Kind::Call(index) = flow.kind(user) else {
+                return false;
+            };
+            let called = known.class.pool.member_ref(index);
+            called.is_ok_and(|called| called.name == b"<init>" && called.class.starts_with(b"java/util/"))
+        })
 }
 
 /// Whether the container is one that the method made.

@@ -3,7 +3,7 @@
 use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use super::guarded_by::{CALLERS, callers_hold_locks};
+use super::callers::{CALLERS, callers_hold_locks};
 use super::guards::asks_for_lock;
 use super::{About, Facts, is_below};
 use crate::body::Stmt;

@@ -6,7 +6,8 @@ use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
 use super::Facts;
-use super::guards::asks_for_lock;
+use super::callers::Callers;
+use super::guards::{asks_for_lock, is_unused};
 use crate::body::{Body, Stmt};
 use crate::callgraph::{CallGraph, CallSite};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
@@ -16,8 +17,11 @@ use crate::report::{Alike, Draft, expr_text, step};
 use crate::summary::{copy_from, translate};
 use crate::symbols::{PairId, Sym};
 
-/// Private methods are followed to their callers through this many calls.
-pub(super) const CALLERS: u32 = 3;
+/// Classes of the library that lock in ways which are not followed.
+const OTHER_LOCKS: [&[u8]; 2] = [
+    b"java/util/concurrent/locks/StampedLock",
+    b"java/util/concurrent/Semaphore",
+];
 
 /// A use of a field without its lock.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -58,11 +62,11 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         });
     }
     uses.into_iter()
-        .filter_map(|(field, uses)| draft(program, program.field(field)?, &uses))
+        .filter_map(|(field, uses)| draft(program, graph, program.field(field)?, &uses))
         .collect()
 }
 
-fn draft(program: &Program, field: &Field, uses: &BTreeSet<Use>) -> Option<Draft> {
+fn draft(program: &Program, graph: &CallGraph<'_>, field: &Field, uses: &BTreeSet<Use>) -> Option<Draft> {
     let guard = field.guard.as_deref()?;
     let first = uses.first()?;
     let (name, told) = (program.field_text(field.pair), program.field_name(field.pair));
@@ -89,7 +93,9 @@ fn draft(program: &Program, field: &Field, uses: &BTreeSet<Use>) -> Option<Draft
         message: format!("{told} is guarded by {guard}, and {lock} is not held {places}"),
         help: format!("Hold {lock} here, or annotate the method with @GuardedBy(\"{guard}\") if its callers do."),
         units,
-        shown: true,
+        shown: uses
+            .iter()
+            .any(|used| used.write || !is_unused(program, graph, used.method)),
     })
 }
 
@@ -116,20 +122,34 @@ fn missing_lock(
     if wanted == own || is_lock_of_its_own_kind(program, method, exprs.nodes(), wanted) {
         return None;
     }
+    let callers = Callers {
+        program,
+        graph,
+        open: &is_open,
+        lambdas: true,
+    };
     let mut global = Exprs::default();
     let translatable = copy_from(exprs.nodes(), wanted, &mut global);
     if is_held(&mut exprs, body, open, wanted)
         || promised(program, method, wanted, &mut exprs)
-        || callers_hold(program, graph, method, translatable, &global, CALLERS, &is_not_private)
+        // A method that asks whether the lock is held knows that its callers hold it.
+        || asks_for_lock(program, body)
+        || is_left_held(program, graph, method, translatable, &global)
+        || callers.hold(method, translatable, &global)
     {
         return None;
     }
     Some(expr_text(program, body, &exprs, wanted))
 }
 
-/// Whether the lock is of a class whose methods return with a lock held, such as Guava's `Monitor`: who holds it cannot be told.
+/// Whether the lock is of a class whose methods return with a lock held, such as Guava's `Monitor` or `StampedLock`: who holds it
+/// cannot be told.
 fn is_lock_of_its_own_kind(program: &Program, method: MethodId, nodes: &[Node], lock: ExprId) -> bool {
-    let class = class_of(program, method, nodes, lock).and_then(|class| program.by_name.get(&class));
+    let class = class_of(program, method, nodes, lock);
+    if class.is_some_and(|class| OTHER_LOCKS.contains(&program.symbols.bytes(class))) {
+        return true;
+    }
+    let class = class.and_then(|class| program.by_name.get(&class));
     class.is_some_and(|class| {
         let mut methods = program.class(*class).methods.clone();
         methods.any(|method| {
@@ -159,80 +179,34 @@ fn promised(program: &Program, method: MethodId, wanted: ExprId, exprs: &mut Exp
     resolve(program, class, guard, base, UNKNOWN, exprs) == Some(wanted)
 }
 
-/// Annotated classes promise their guards to everyone in the package, so only private methods are excused by their callers.
-fn is_not_private(flags: u16) -> bool {
-    flags & access::PRIVATE == 0
+/// Code that was not read may call the methods that other packages can.
+fn is_open(flags: u16) -> bool {
+    flags & (access::PUBLIC | access::PROTECTED) != 0
 }
 
-/// Whether every caller of a method holds the lock. `open` says of access flags whether
-/// a method may have callers that were not read.
-pub(super) fn callers_hold(
-    program: &Program,
-    graph: &CallGraph<'_>,
-    method: MethodId,
-    wanted: ExprId,
-    exprs: &Exprs,
-    depth: u32,
-    open: &dyn Fn(u16) -> bool,
-) -> bool {
-    let flags = program.method(method).access;
-    if wanted == UNKNOWN || depth == 0 || open(flags) {
-        return false;
-    }
-    let targets = graph.answered_by(method);
-    let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
-    sites.peek().is_some()
-        && sites.all(|site| {
-            let mut exprs = exprs.clone();
-            let lock = translate(program, *site, wanted, &mut exprs);
-            // A caller that asserts that the lock is held knows that its own callers hold it.
-            if program
-                .body(site.method)
-                .is_some_and(|body| asks_for_lock(program, body))
-            {
-                return true;
-            }
-            lock != UNKNOWN
-                && (holds_at(program, *site, lock, &mut exprs) || {
-                    let name = program.symbols.member_name(program.method(site.method).selector);
-                    name == "<init>" || callers_hold(program, graph, site.method, lock, &exprs, depth - 1, open)
-                })
-        })
-}
-
-/// Whether every caller of a method that only this program calls holds some lock.
-pub(super) fn callers_hold_locks(program: &Program, graph: &CallGraph<'_>, method: MethodId, depth: u32) -> bool {
-    if depth == 0 || program.method(method).access & (access::PUBLIC | access::PROTECTED) != 0 {
-        return false;
-    }
-    let targets = graph.answered_by(method);
-    let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
-    sites.peek().is_some()
-        && sites.all(|site| {
-            let mut holds = false;
-            if let Some(body) = program.body(site.method) {
-                body.walk(|stmt, _, open| holds |= stmt == site.stmt && !open.is_empty());
-            }
-            holds || callers_hold_locks(program, graph, site.method, depth - 1)
-        })
-}
-
-fn holds_at(program: &Program, site: CallSite, lock: ExprId, exprs: &mut Exprs) -> bool {
-    let Some(body) = program.body(site.method) else {
+/// Whether the method calls another that returns with the lock held, as classes do that log or measure their locks: where it is given
+/// up cannot be told.
+fn is_left_held(program: &Program, graph: &CallGraph<'_>, method: MethodId, wanted: ExprId, exprs: &Exprs) -> bool {
+    let Some(body) = program.body(method).filter(|_| wanted != UNKNOWN) else {
         return false;
     };
-    let mut holds = false;
-    let read_write = exprs.add(Node::ReadWrite(lock));
-    body.walk(|stmt, _, open| {
-        if stmt == site.stmt {
-            holds |= open.iter().any(|site| {
-                let open = copy_from(&body.exprs, body.lock(*site), exprs);
-                // One that cannot be named may be the lock that is asked for.
-                open == lock || open == read_write || open == UNKNOWN
-            });
-        }
-    });
-    holds
+    body.stmts.iter().enumerate().any(|(at, stmt)| {
+        let Stmt::Call { target, .. } = stmt else { return false };
+        let called = graph.target(*target).and_then(|target| graph.named(target));
+        let Some(keeper) = called.and_then(|called| program.body(called)) else {
+            return false;
+        };
+        let site = CallSite {
+            method,
+            stmt: at as u32,
+        };
+        keeper.sites.iter().filter(|site| site.kept).any(|kept| {
+            let mut exprs = exprs.clone();
+            let lock = copy_from(&keeper.exprs, kept.lock, &mut exprs);
+            let lock = translate(program, site, lock, &mut exprs);
+            lock == wanted || lock == exprs.add(Node::ReadWrite(wanted))
+        })
+    })
 }
 
 /// The lock that an annotation names, for a use through `base`; none if it cannot be told.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ravel_classfile::access;
 
-use super::guarded_by::{CALLERS, callers_hold};
+use super::callers::{CALLERS, Callers};
 use crate::body::{Body, SiteKind, Stmt};
 use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Exprs, Node};
@@ -77,7 +77,7 @@ fn is_apart(program: &Program, method: MethodId) -> bool {
 }
 
 /// Whether only constructors call a method, directly or through others, so that no other thread has the object yet.
-fn is_for_construction(program: &Program, graph: &CallGraph<'_>, method: MethodId, depth: u32) -> bool {
+fn is_for_construction(program: &Program, graph: &CallGraph<'_>, method: MethodId, depth: usize) -> bool {
     if depth == 0 || program.method(method).access & (access::PUBLIC | access::PROTECTED) != 0 {
         return false;
     }
@@ -87,6 +87,13 @@ fn is_for_construction(program: &Program, graph: &CallGraph<'_>, method: MethodI
         && sites.all(|site| {
             program.is_constructor(site.method) || is_for_construction(program, graph, site.method, depth - 1)
         })
+}
+
+/// Whether no code of the program calls a method and other programs cannot, as with methods for tests.
+pub(super) fn is_unused(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> bool {
+    let closed = program.method(method).access & (access::PUBLIC | access::PROTECTED) == 0;
+    let targets = graph.answered_by(method);
+    closed && targets.iter().all(|target| graph.sites(*target).is_empty())
 }
 
 /// Whether the code asks if this thread holds a lock, as assertions do.
@@ -138,7 +145,12 @@ pub(super) fn guard(body: &Body, lock: ExprId) -> Option<Guard> {
 
 /// Those of the guards that all callers of a method hold, if it is not public.
 fn promised(program: &Program, graph: &CallGraph<'_>, method: MethodId, known: &BTreeSet<Guard>) -> BTreeSet<Guard> {
-    let is_open = |flags: u16| flags & access::PUBLIC != 0;
+    let callers = Callers {
+        program,
+        graph,
+        open: &|flags| flags & access::PUBLIC != 0,
+        lambdas: true,
+    };
     let is_held = |guard: &Guard| {
         let mut exprs = Exprs::default();
         let this = exprs.add(Node::This);
@@ -149,7 +161,7 @@ fn promised(program: &Program, graph: &CallGraph<'_>, method: MethodId, known: &
             Guard::Class(class) => Node::Class(class),
         };
         let lock = exprs.add(node);
-        callers_hold(program, graph, method, lock, &exprs, CALLERS, &is_open)
+        callers.hold(method, lock, &exprs)
     };
     known.iter().copied().filter(is_held).collect()
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use ravel_analysis::finding::Rule;
-use ravel_classfile::access;
 
-use super::guards::{self, Guard, Guarded, uses};
+use super::guards::{self, Guard, Guarded, is_unused, uses};
 use super::told::is_only_told;
 use super::{About, Facts};
 use crate::callgraph::CallGraph;
@@ -79,17 +78,12 @@ fn is_quiet(program: &Program, graph: &CallGraph<'_>, used: &Guarded) -> bool {
     if used.write {
         return false;
     }
-    let closed = program.method(used.method).access & (access::PUBLIC | access::PROTECTED) == 0;
-    let called = || {
-        let targets = graph.answered_by(used.method);
-        targets.iter().any(|target| !graph.sites(*target).is_empty())
-    };
     let told = || {
         let known = MethodFlow::of(program, used.method)?;
         let read = known.flow.at(used.pc)?;
         Some(is_only_told(&known, read))
     };
-    (closed && !called()) || told().unwrap_or(false)
+    is_unused(program, graph, used.method) || told().unwrap_or(false)
 }
 
 /// Whether a method only reads, and reads again with the lock later.

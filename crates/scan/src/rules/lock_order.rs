@@ -15,7 +15,7 @@ use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
 use crate::filter::{Filter, class_of};
 use crate::program::{MethodId, Program};
 use crate::report::{Draft, step};
-use crate::rules::guarded_by::{CALLERS, callers_hold};
+use crate::rules::callers::Callers;
 use crate::solve::LocksHeld;
 use crate::summary::{Way, actual, copy_from};
 use crate::symbols::{PairId, Sym};
@@ -209,6 +209,12 @@ type Edges = BTreeMap<(Named, Named), BTreeSet<Edge>>;
 
 fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Filter) -> Edges {
     let mut edges = Edges::new();
+    let callers = Callers {
+        program,
+        graph,
+        open: &|flags| flags & (access::PUBLIC | access::PROTECTED) != 0,
+        lambdas: false,
+    };
     for method in program.method_ids() {
         let Some(body) = program.body(method).filter(|body| !body.sites.is_empty()) else {
             continue;
@@ -236,8 +242,7 @@ fn edges(program: &Program, graph: &CallGraph<'_>, held: &LocksHeld, filter: &Fi
             // If all callers hold the lock already, it is not taken here.
             let mut shared = Exprs::default();
             let outside = copy_from(exprs.nodes(), lock, &mut shared);
-            let is_open = |flags: u16| flags & (access::PUBLIC | access::PROTECTED) != 0;
-            if outside != UNKNOWN && callers_hold(program, graph, method, outside, &shared, CALLERS, &is_open) {
+            if callers.hold(method, outside, &shared) {
                 return;
             }
             let locks: Vec<Option<Named>> = open

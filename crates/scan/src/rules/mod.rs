@@ -3,6 +3,7 @@
 //! To add a rule: its file, with a `check`, and a line in [`RULES`]; a `check` that no line names is an error of the compiler.
 //! The rule itself is a line in the table of `ravel_analysis::rule`.
 
+mod callers;
 mod check_then_act;
 mod compound_volatile;
 mod double_checked;

@@ -21,6 +21,11 @@ class CheckThenAct {
   String nextBad() { return queue.isEmpty() ? null : queue.remove(); }
   void listenBad(Object listener) { if (!listeners.contains(listener)) listeners.add(listener); }
   void limitBad(String entry) { if (queue.size() < 100) queue.add(entry); }
+  void sweepOk() {
+    List<String> old = new ArrayList<>(queue.size());
+    for (String entry : queue) if (entry.isEmpty()) old.add(entry);
+    for (String entry : old) queue.remove(entry);
+  }
   Object sessionOk(String id) { return sessions.computeIfAbsent(id, k -> new Object()); }
   void otherKeyOk(String a, String b) { if (sessions.containsKey(a)) sessions.put(b, a); }
   synchronized void lockedOk(String id) { if (!sessions.containsKey(id)) sessions.put(id, id); }
@@ -45,6 +50,23 @@ class InconsistentSync {
   synchronized long totalOk() { return total; }
   private void helperOk() { mostly = 3; }
   synchronized void callsHelper() { helperOk(); }
+}
+
+class InconsistentCallers {
+  private int far;
+  private int given;
+  synchronized void add() { far++; given++; }
+  synchronized void remove() { far--; given--; }
+  synchronized void clear() { far = 0; given = 0; }
+  public synchronized void start(int n) { one(n); }
+  private void one(int n) { two(n); }
+  private void two(int n) { three(n); }
+  private void three(int n) { four(n); }
+  private void four(int n) { fiveOk(n); }
+  private void fiveOk(int n) { if (n > 0) fiveOk(n - 1); far = n; }
+  public void run() { locked(n -> setOk(n)); }
+  private void locked(java.util.function.IntConsumer task) { synchronized (this) { task.accept(1); } }
+  private void setOk(int n) { given = n; }
 }
 
 class InconsistentOk {

@@ -236,6 +236,43 @@ class GuardOk {
   static int other(GuardOk o) { synchronized (o) { return o.a; } }
 }
 
+class GuardHelped {
+  final ReentrantLock lock = new ReentrantLock();
+  @GuardedBy("lock") int a;
+  private void take() { lock.lock(); }
+  private void give() { lock.unlock(); }
+  public int get() { take(); try { return a; } finally { give(); } }
+  public void add() { take(); try { a++; } finally { give(); } }
+  final StampedLock stamped = new StampedLock();
+  @GuardedBy("stamped") int b;
+  public void stamp() { long s = stamped.writeLock(); try { b++; } finally { stamped.unlockWrite(s); } }
+  final Object monitor = new Object();
+  @GuardedBy("monitor") int c;
+  public void asserts() { assert Thread.holdsLock(monitor); c++; }
+  @GuardedBy("monitor") long d;
+  private void cancel() { d = Long.MAX_VALUE; }
+  private void again(long now, long delay) { cancel(); schedule(now, delay); }
+  private void schedule(long now, long delay) { d = now + delay; }
+  public void start(long now) { synchronized (monitor) { stop(); schedule(now, 1); } }
+  public void stop() { synchronized (monitor) { cancel(); } }
+  public void backlog(java.util.Set<Object> all, Object one, boolean more) {
+    synchronized (monitor) {
+      if (more) all.add(one); else all.remove(one);
+      long now = System.nanoTime();
+      if (now < d) again(now, 5);
+    }
+  }
+  @GuardedBy("monitor") int e;
+  void put() { e++; }
+  public void run(GuardHelped other) { synchronized (other.monitor) { other.put(); } }
+}
+
+class GuardForTests {
+  @GuardedBy("this") int a;
+  synchronized void set(int v) { a = v; }
+  int peek() { return a; }
+}
+
 class Segment extends ReentrantLock {
   @GuardedBy("this") int count;
   int inherited() { lock(); try { return count; } finally { unlock(); } }
