@@ -226,7 +226,6 @@ pub extern "system" fn Java_java_lang_Ravel_fork(
     thread: jlong,
     child: jobject,
     on_demand: jboolean,
-    carrier: jboolean,
 ) {
     guard(|| {
         let Some((agent, parent)) = block(thread) else { return };
@@ -238,10 +237,7 @@ pub extern "system" fn Java_java_lang_Ravel_fork(
         let spawned = first + count.get();
         count.set(count.get() + 1);
         let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
-        // The schedule does not know carriers, so they never wait for a turn.
-        if carrier == 0 {
-            agent.in_schedule(new);
-        }
+        agent.in_schedule(new);
         let number = new.thread;
         // Above the sites: a framework makes the call.
         let site = Some(parent.call.get())

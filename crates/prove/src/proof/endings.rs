@@ -102,9 +102,10 @@ pub fn apart(image: &Image, candidate: &Candidate, mut schedule: Schedule) -> Sc
         let below = format!("{}/", names[thread.index()].path);
         names.iter().any(|other| other.path.starts_with(&below))
     };
+    // A thread that passes no point, as carriers of virtual threads do, has nothing to do in a turn.
     for thread in threads
         .into_iter()
-        .filter(|thread| !has_started(thread))
+        .filter(|thread| !has_started(thread) && image.passes(*thread, 1))
         .take(MOST_APART)
     {
         schedule.run_on(&names[thread.index()], ALONE);

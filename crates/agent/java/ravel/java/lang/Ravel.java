@@ -62,7 +62,7 @@ final class Ravel {
 
     // Threads.
 
-    static native void fork(long thread, Thread child, boolean onDemand, boolean carrier);
+    static native void fork(long thread, Thread child, boolean onDemand);
 
     static native void began(Thread thread);
 
@@ -113,7 +113,7 @@ final class Ravel {
         shake();
         number(Object.class);
         name(0, Object.class);
-        fork(0, null, false, false);
+        fork(0, null, false);
         gate(0);
         next(0);
         lock(null);

@@ -15,6 +15,8 @@ public final class RavelThreads {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || child.ravel$n != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
         String kind = child.getClass().getName();
+        // In a forced run a carrier is not known at all: it must not wait for a turn, because virtual threads wait for it.
+        if ((FLAGS & FORCING) != 0 && kind.equals("jdk.internal.misc.CarrierThread")) return;
         // A pool starts its workers in the thread that finds it busy, another one in each run: that is no point of the program.
         boolean worker = child instanceof java.util.concurrent.ForkJoinWorkerThread
                 || kind.equals("java.util.concurrent.DelayScheduler")
@@ -26,9 +28,7 @@ public final class RavelThreads {
         RavelRecords.frames(t);
         U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
         RavelRepeats.release(t);
-        // A carrier must not wait for a turn: virtual threads wait for it.
-        boolean carrier = worker && kind.equals("jdk.internal.misc.CarrierThread");
-        Ravel.fork(t, child, worker, carrier);
+        Ravel.fork(t, child, worker);
     }
 
     /** Virtual threads begin and end in Java code. */
