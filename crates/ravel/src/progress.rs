@@ -1,4 +1,4 @@
-//! What is going on, on standard error. On a terminal it is one line, for everything that takes longer than a second, and gone
+//! Progress, on standard error. A terminal shows one line for work that takes longer than a second, and the line disappears
 //! when the work is done. A file or a build server's log gets a line every ten seconds.
 
 use std::fs;

@@ -7,8 +7,8 @@
 //! **Departures.** One pass, no graph. Of the accesses of one thread at one site, of one kind, under one set of locks, only
 //! the latest is kept: a later access of another thread that is unordered with an earlier one is unordered with it as
 //! well. Nor is one kept under more locks beside one under fewer. A pair of sites is reported once. A race on a primitive field
-//! to which every writer, having found it zero, writes the same value, and which no other method reads, is left out: the caching of a
-//! hash code, as in `String`.
+//! is left out if every writer finds it zero and writes the same value, and only these methods read it: the caching of a hash code, as in
+//! `String`.
 //!
 //! **Promise.** Finds every pair of sites that the hybrid model calls independent, as long as a location has at most
 //! [`LIMIT`] kinds of access, and each site of a thread at most [`VARIANTS`] sets of locks there (then the oldest are

@@ -120,8 +120,8 @@ pub fn wrong_result(bad: &[Observed], serial: &[&Observed]) -> Option<Outcome> {
     Some(returned(results, serial))
 }
 
-/// So many runs with the pattern, in which the units return the same pair of values that no serial run has, and each value of which the same unit
-/// returns in some serial run: the values are usual, and only together they are wrong. For programs whose activations differ from run
+/// In `wanted` runs with the pattern the units return one pair of values, and serial runs return each of the two values but never the pair: the
+/// values are usual, and only together they are wrong. For programs whose activations differ from run
 /// to run, so that those of one number cannot be compared: there must be several among the runs, or the values may belong to one.
 pub fn wrong_pair(bad: &[Observed], serial: &[&Observed], wanted: usize) -> Option<Outcome> {
     let others: Vec<[String; 2]> = serial

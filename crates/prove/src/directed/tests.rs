@@ -429,7 +429,7 @@ fn a_failed_attempt_names_the_line_where_the_partner_did_not_come() {
     );
 }
 
-/// The race of `take` at two lines, of which the second writes what it made of the first.
+/// The race of `take` at two lines: the second line writes what it made of the value that the first line read.
 fn counter_race() -> (Vec<Finding>, Places) {
     let places = places().with_read(3, event(1, 1));
     let candidate = Candidate {

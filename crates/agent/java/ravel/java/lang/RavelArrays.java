@@ -168,7 +168,7 @@ public final class RavelArrays {
         }
     }
 
-    /** Whether no other thread has used an array so far, for an access through a handle. */
+    /** Whether one thread alone has used an array so far, for an access through a handle. */
     static boolean aloneIn(long t, Object a) {
         return (int) find(t, a, System.identityHashCode(a)) == U.getInt(t + TAG);
     }
