@@ -275,9 +275,14 @@ impl<'a> Stale<'a> {
         if let Some(Stmt::Enter(site)) = body.stmts.get(stmt as usize) {
             return self.effect_inside(facts.method, known, body, *site);
         }
-        let Some(mut at) = facts.brought.get(&(stmt, lock)).copied() else {
+        let Some(at) = facts.brought.get(&(stmt, lock)).copied() else {
             return Effect::Writes;
         };
+        self.effect_of(at)
+    }
+
+    /// What a method does while it holds the lock at a place of its set.
+    fn effect_of(&self, mut at: (MethodId, u32)) -> Effect {
         for _ in 0..64 {
             match self.held.summaries.of(at.0).get(at.1 as usize).map(|entry| entry.way) {
                 Some(Way::Call(_, callee, place)) => at = (callee, place),
@@ -293,6 +298,19 @@ impl<'a> Stale<'a> {
             }
         }
         Effect::Writes
+    }
+
+    /// Whether a method changes something while it holds the lock at a place of its set; code that was not kept is taken to.
+    pub fn changes(&self, method: MethodId, place: u32) -> bool {
+        self.effect_of((method, place)) != Effect::Reads
+    }
+
+    /// Whether a method changes something while a site of its own holds its lock.
+    pub fn changes_inside(&self, method: MethodId, site: u16) -> bool {
+        match (self.program.body(method), self.flow(method)) {
+            (Some(body), Some(known)) => self.effect_inside(method, &known, body, site) != Effect::Reads,
+            _ => true,
+        }
     }
 
     fn effect_inside(&self, method: MethodId, known: &MethodFlow, body: &Body, site: u16) -> Effect {

@@ -209,4 +209,16 @@ fn code_for_android_is_refused_by_name() {
         let error = scan(&[path], &Options::default()).expect_err("refused").to_string();
         assert!(error.contains("dex"), "{error}");
     }
+    // Beside classes they are left out and named, in a folder as in an archive.
+    let classes = compile(&[("Cell.java", CELL), ("User.java", USER)]);
+    let home = classes.path();
+    std::fs::copy(folder.path().join("app.apk"), home.join("classes/app.apk")).expect("copied");
+    jar(home, &["-cf", "app.jar", "-C", "classes", "."]);
+    for path in [home.join("classes"), home.join("app.jar")] {
+        let found = scan(&[path], &Options::default()).expect("the classes are scanned");
+        assert_eq!(methods(&found.findings, "lock-pattern"), ["a.User.bad"]);
+        assert_eq!(found.problems.len(), 1, "{:?}", found.problems);
+        let problem = &found.problems[0];
+        assert!(problem.contains("app.apk") && problem.contains("dex"), "{problem}");
+    }
 }

@@ -290,6 +290,9 @@ impl Walk<'_> {
             .filter(|name| self.options.nested && is_nested(name) && nesting < MAX_NESTING)
         {
             let inner = format!("{origin}!{name}");
+            if self.refuses(name, &inner) {
+                continue;
+            }
             let done = read_entry(&mut zip, &origin, name).and_then(|bytes| self.archive(inner, bytes, nesting + 1));
             if self.nested(done)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -307,6 +310,15 @@ impl Walk<'_> {
             }
             (done, _) => done,
         }
+    }
+
+    /// Whether something within something else is code for Android, which is said if the caller wants to know what is left out.
+    fn refuses(&mut self, name: &str, path: &str) -> bool {
+        let refused = has_extension(name, &ANDROID);
+        if let Some(damaged) = self.damaged.as_mut().filter(|_| refused) {
+            damaged.push(ArchiveError::Dex { path: path.to_owned() });
+        }
+        refused
     }
 
     fn directory(&mut self, root: &Path) -> Result<Flow> {
@@ -347,6 +359,9 @@ impl Walk<'_> {
         }
         for name in names.iter().filter(|name| self.options.nested && is_nested(name)) {
             let path = root.join(name);
+            if self.refuses(name, &path.display().to_string()) {
+                continue;
+            }
             let bytes = fs::read(&path).map_err(io(&path));
             let done = bytes.and_then(|bytes| self.archive(path.display().to_string(), bytes, 1));
             if self.nested(done)?.is_break() {
@@ -357,10 +372,14 @@ impl Walk<'_> {
     }
 }
 
-/// Whether an entry is an archive with classes: a library in a war or a fat jar, a module of an ear, a jar in a folder.
+/// What holds code for Android's runtime.
+const ANDROID: [&str; 3] = ["aab", "apk", "dex"];
+
+/// Whether an entry is an archive with classes: a library in a war or a fat jar, a module of an ear, a jar in a folder; or one that
+/// should have some and is refused.
 fn is_nested(name: &str) -> bool {
     let sources = name.ends_with("-sources.jar") || name.ends_with("-javadoc.jar");
-    !sources && has_extension(name, &["jar", "war", "ear", "rar"])
+    !sources && (has_extension(name, &["aar", "ear", "jar", "rar", "war"]) || has_extension(name, &ANDROID))
 }
 
 fn sorted_files(directory: &Path) -> Result<Vec<PathBuf>> {

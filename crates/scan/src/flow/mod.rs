@@ -14,7 +14,7 @@ mod values;
 
 use std::hash::Hasher;
 
-use ravel_classfile::{ClassFile, Code, ConstantPool, Instruction, Operand, op};
+use ravel_classfile::{ClassFile, Code, ConstantPool, Instruction, Member, Operand, op};
 use rustc_hash::FxHasher;
 
 use crate::body::{Body, step};
@@ -115,6 +115,8 @@ pub enum Kind {
     Branch,
     /// A return.
     Return,
+    /// A cast; the number of the class.
+    Cast(u16),
     /// Something else.
     Other,
 }
@@ -274,6 +276,7 @@ fn kind(instruction: &Instruction<'_>) -> Kind {
         (op::IALOAD..=op::SALOAD, _) => Kind::Load,
         (op::IASTORE..=op::SASTORE, _) => Kind::Store,
         (op::IRETURN..=op::RETURN, _) => Kind::Return,
+        (op::CHECKCAST, Operand::Class(index)) => Kind::Cast(index),
         (_, Operand::Switch(_)) => Kind::Branch,
         (op::GOTO | op::GOTO_W | op::JSR | op::JSR_W, _) => Kind::Other,
         (_, Operand::Branch(_)) => Kind::Branch,
@@ -284,6 +287,17 @@ fn kind(instruction: &Instruction<'_>) -> Kind {
 /// The name of a parameter as an operand: they count down from the top, and methods are far shorter.
 pub fn parameter(slot: usize) -> At {
     NOWHERE - 1 - slot as At
+}
+
+/// A method of the program in its class file.
+pub(crate) fn member<'c>(program: &Program, class: &'c ClassFile, method: MethodId) -> Option<&'c Member> {
+    let selector = program.symbols.bytes(program.method(method).selector);
+    class.methods.iter().find(|member| {
+        let (Ok(name), Ok(descriptor)) = (class.member_name(member), class.member_descriptor(member)) else {
+            return false;
+        };
+        selector.strip_prefix(name) == Some(descriptor)
+    })
 }
 
 /// The flow of a method of the program with the constants that its instructions name; none if its class was not kept.
@@ -297,15 +311,9 @@ pub struct MethodFlow {
 impl MethodFlow {
     /// Reads the method's code again.
     pub fn of(program: &Program, method: MethodId) -> Option<MethodFlow> {
-        let found = program.method(method);
         let class = ClassFile::parse(program.class_of(method).bytes.as_deref()?).ok()?;
-        let selector = program.symbols.bytes(found.selector);
-        let member = class.methods.iter().find(|member| {
-            let (Ok(name), Ok(descriptor)) = (class.member_name(member), class.member_descriptor(member)) else {
-                return false;
-            };
-            selector.strip_prefix(name) == Some(descriptor)
-        })?;
+        let selector = program.symbols.bytes(program.method(method).selector);
+        let member = member(program, &class, method)?;
         let code = class.code(member).ok()??;
         let receiver = usize::from(member.access & ravel_classfile::access::STATIC == 0);
         let count = receiver + parameters(selector).map(slots).sum::<usize>();

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../../report/src/rules/check-then-act.md")]
 
 use ravel_analysis::finding::Rule;
+use ravel_classfile::access;
 
 use super::callers::{CALLERS, callers_hold_locks};
 use super::{About, Facts};
@@ -126,6 +127,7 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Opti
             })
         })
         .collect();
+    let mut first = None;
     let is_free = |at: At| held[usize::from(at)].as_ref().is_some_and(|held| held.is_empty());
     for act in calls.iter().filter(|act| is_free(act.at)) {
         let before = calls
@@ -148,8 +150,13 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Opti
             let told = program.field_name(field);
             // A queue that has become empty meanwhile gives null, for which callers of `poll` look.
             let plain = !matches!((test.name, act.name), (_, b"poll") | (b"containsKey", b"get"));
-            let shown = plain && !is_own_thread(&known, act.at) && !callers_hold_locks(program, graph, method, CALLERS);
-            return Some(super::about(
+            let shown = plain
+                // A lambda runs with the locks of the code to which it is given.
+                && program.method(method).access & access::SYNTHETIC == 0
+                && !is_own_thread(&known, act.at)
+                && !keeps_equal(&known, test, act)
+                && !callers_hold_locks(program, graph, method, CALLERS);
+            let found = super::about(
                 program,
                 &About {
                     rule: Rule::CheckThenAct,
@@ -162,11 +169,38 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Opti
                     help: advice(act.name).to_owned(),
                     shown,
                 },
-            ));
+            );
+            if shown {
+                return Some(found);
+            }
+            first.get_or_insert(found);
         }
     }
-    None
+    first
 }
+
+/// Whether a map keeps what is found out about a key and cannot change: two threads put equal values.
+fn keeps_equal(known: &MethodFlow, test: &Call<'_>, act: &Call<'_>) -> bool {
+    let flow = &known.flow;
+    let got = test.at.checked_add(1).map(|next| flow.kind(next));
+    let class = match got {
+        Some(Kind::Cast(index)) => known.class.pool.class_name(index).unwrap_or_default(),
+        _ => return false,
+    };
+    // What is made of the old value is an update.
+    test.name == b"get" && act.name == b"put" && EQUAL.contains(&class) && !flow.used(act.at).contains(test.at)
+}
+
+/// Classes whose objects are the same whichever thread makes them.
+const EQUAL: [&[u8]; 7] = [
+    b"java/lang/Boolean",
+    b"java/lang/Class",
+    b"java/lang/String",
+    b"java/lang/reflect/Constructor",
+    b"java/lang/reflect/Field",
+    b"java/lang/reflect/Method",
+    b"java/util/regex/Pattern",
+];
 
 fn identity(program: &Program, known: &MethodFlow, container: At) -> Identity {
     let flow = &known.flow;
@@ -184,11 +218,11 @@ fn same_key(flow: &Flow, test: At, act: At) -> bool {
     key(test).is_some() && key(test) == key(act)
 }
 
-/// Whether a call tests and acts in one step: `remove(key, value)` and `replace(key, old, new)` do, and what is put into a map that
-/// was empty under one key has nothing to do with the others.
+/// Whether a call tests and acts in one step: `remove(key, value)` and `replace(key, old, new)` do, and what is put under one key into
+/// a map that was empty, or taken away from it, has nothing to do with the others.
 fn does_both(act: &Call<'_>, keyed: bool) -> bool {
     match act.name {
-        b"remove" => act.arguments > 1,
+        b"remove" => act.arguments > 1 || !keyed && act.arguments > 0,
         b"replace" => act.arguments > 2,
         b"put" => !keyed && act.arguments > 1,
         _ => false,

@@ -1,7 +1,8 @@
 #![doc = include_str!("../../../report/src/rules/compound-volatile.md")]
 
 use ravel_analysis::finding::Rule;
-use ravel_classfile::access;
+use ravel_classfile::{ClassFile, Constant, access};
+use rustc_hash::FxHashSet;
 
 use super::callers::{CALLERS, callers_hold_locks};
 use super::guards::asks_for_lock;
@@ -9,13 +10,14 @@ use super::{About, Facts, is_below};
 use crate::body::Stmt;
 use crate::callgraph::CallGraph;
 use crate::flow::{At, Kind, MethodFlow, Origins, parameter};
-use crate::program::{Field, MethodId, Program};
+use crate::program::{ClassId, Field, MethodId, Program};
 use crate::report::Draft;
 use crate::symbols::{PairId, field_descriptor};
 
 /// One finding per method and field.
 pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     let program = facts.program;
+    let arrays = VolatileArrays::of(program);
     let mut drafts = Vec::new();
     for method in program.method_ids().filter(|method| program.class_of(*method).wanted) {
         let is_volatile = |pair| {
@@ -25,12 +27,51 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         };
         let found = program.method(method);
         let assigns = found.assigns.iter().any(|pair| is_volatile(*pair));
-        let stores = found.stores_elements && !program.is_constructor(method);
+        let stores = found.stores_elements && arrays.are_near(program, found.class);
         if !program.is_constructor(method) && (assigns || stores) {
             drafts.extend(in_method(program, facts.graph, method));
         }
     }
     drafts
+}
+
+/// The outermost classes with a volatile array in them: few classes have one, and many methods store elements.
+struct VolatileArrays<'a> {
+    outer: FxHashSet<&'a [u8]>,
+}
+
+impl<'a> VolatileArrays<'a> {
+    fn of(program: &'a Program) -> Self {
+        let is_one = |field: &Field| {
+            let (_, member) = program.symbols.members(field.pair);
+            let descriptor = field_descriptor(program.symbols.bytes(member));
+            field.access & access::VOLATILE != 0 && descriptor.starts_with(b"[")
+        };
+        let holders = program.classes.iter().filter(|class| class.fields.iter().any(is_one));
+        VolatileArrays {
+            outer: holders
+                .map(|class| outermost(program.symbols.bytes(class.name)))
+                .collect(),
+        }
+    }
+
+    /// Whether a class, one above it or one nested with either has such an array.
+    fn are_near(&self, program: &Program, class: ClassId) -> bool {
+        let mut next = Some(program.class(class));
+        for _ in 0..64 {
+            let Some(class) = next else { break };
+            if self.outer.contains(outermost(program.symbols.bytes(class.name))) {
+                return true;
+            }
+            let above = class.super_class.and_then(|above| program.by_name.get(&above));
+            next = above.map(|above| program.class(*above));
+        }
+        false
+    }
+}
+
+fn outermost(class: &[u8]) -> &[u8] {
+    class.split(|byte| *byte == b'$').next().unwrap_or(class)
 }
 
 fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<Draft> {
@@ -51,9 +92,7 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
     let guarded = asks_for_lock(program, body)
         || body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Exit(None)))
         || callers_hold_locks(program, graph, method, CALLERS);
-    // A class without any lock may well belong to one thread that writes and many that read.
     let meant = !has_thread && !synthetic && !guarded;
-    let locks = locks_anything(program, method);
     let mut drafts = Vec::new();
     for at in flow.all() {
         if held[usize::from(at)].as_ref().is_none_or(|held| !held.is_empty()) {
@@ -115,7 +154,8 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
                 ),
                 help: "Use an atomic variable (AtomicInteger, AtomicReference, AtomicIntegerArray), or hold a lock."
                     .to_owned(),
-                shown: own && meant && (is_static || locks),
+                // The one thread that owns an object may update it, and others read.
+                shown: own && meant && (is_static || is_shared(program, &known, field, array.is_some())),
             },
         ));
     }
@@ -215,17 +255,37 @@ const CALCULATING: [&[u8]; 14] = [
     b"java/math/BigInteger",
 ];
 
-/// Whether the class of a method locks anything or has atomic fields: then several threads update it.
-fn locks_anything(program: &Program, method: MethodId) -> bool {
-    let class = program.class_of(method);
-    let locks = |number: u32| {
-        program
-            .body(MethodId(number))
-            .is_some_and(|body| !body.sites.is_empty())
+/// Whether anything says that several threads update a field: another method writes it with a lock held, or its class also updates
+/// it in one step. Of an array it is enough that another method uses it with a lock held.
+fn is_shared(program: &Program, known: &MethodFlow, field: PairId, array: bool) -> bool {
+    let (class, member) = program.symbols.members(field);
+    let Some(class) = program.by_name.get(&class).map(|class| program.class(*class)) else {
+        return false;
     };
-    let atomic = |field: &Field| {
-        let (_, member) = program.symbols.members(field.pair);
-        field_descriptor(program.symbols.bytes(member)).starts_with(b"Ljava/util/concurrent/atomic/")
+    let locked = |method: MethodId| {
+        let mut touches = program.method(method).touches.iter();
+        touches.any(|touch| touch.field == field && (touch.write || array) && !touch.locks.is_empty())
     };
-    class.methods.clone().any(locks) || class.fields.iter().any(atomic)
+    let mut methods = class.methods.clone().map(MethodId);
+    methods.any(|method| !program.is_constructor(method) && locked(method))
+        || class.fields.iter().any(|other| is_updater(program, other))
+            && names(&known.class, program.symbols.member_name(member).as_bytes())
+}
+
+/// Whether a field holds what updates another field in one step: an updater or a handle.
+fn is_updater(program: &Program, field: &Field) -> bool {
+    let (_, member) = program.symbols.members(field.pair);
+    let descriptor = field_descriptor(program.symbols.bytes(member));
+    let updater = descriptor.starts_with(b"Ljava/util/concurrent/atomic/") && descriptor.ends_with(b"FieldUpdater;");
+    updater || descriptor == b"Ljava/lang/invoke/VarHandle;"
+}
+
+/// Whether a class has a text: the name of the field that an updater is for.
+fn names(class: &ClassFile, name: &[u8]) -> bool {
+    let pool = &class.pool;
+    let mut constants = pool.indices().filter_map(|index| pool.get(index).ok());
+    constants.any(|constant| match constant {
+        Constant::String(text) => pool.utf8(text).is_ok_and(|text| text == name),
+        _ => false,
+    })
 }

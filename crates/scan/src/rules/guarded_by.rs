@@ -7,7 +7,7 @@ use ravel_classfile::access;
 
 use super::Facts;
 use super::callers::Callers;
-use super::guards::{asks_for_lock, is_unused};
+use super::guards::{asks_for_lock, is_unused, says_unlocked};
 use crate::body::{Body, Stmt};
 use crate::callgraph::{CallGraph, CallSite};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
@@ -95,8 +95,18 @@ fn draft(program: &Program, graph: &CallGraph<'_>, field: &Field, uses: &BTreeSe
         units,
         shown: uses
             .iter()
-            .any(|used| used.write || !is_unused(program, graph, used.method)),
+            .any(|used| used.write || !is_quiet(program, graph, field, used.method)),
     })
+}
+
+/// Whether a read does no harm or is meant as it is: of a volatile field, in a method for tests, in one that only describes the
+/// object, or in one whose name says that it does not lock.
+fn is_quiet(program: &Program, graph: &CallGraph<'_>, field: &Field, method: MethodId) -> bool {
+    let selector = program.symbols.bytes(program.method(method).selector);
+    field.access & access::VOLATILE != 0
+        || selector.starts_with(b"toString()")
+        || says_unlocked(program, method)
+        || is_unused(program, graph, method)
 }
 
 /// The lock that a use of a guarded field should hold and does not.

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_classfile::access;
+use ravel_classfile::{ClassFile, access};
 
 use super::callers::{CALLERS, Callers};
 use crate::body::{Body, SiteKind, Stmt};
 use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Exprs, Node};
+use crate::flow::member;
 use crate::program::{Field, MethodId, Program, Touch};
 use crate::symbols::{PairId, Sym};
 
 /// A lock as all methods of one object or class name it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Guard {
     This,
     Own(PairId),
@@ -41,8 +42,9 @@ pub(super) fn uses(program: &Program, graph: &CallGraph<'_>) -> BTreeMap<PairId,
         {
             continue;
         }
-        // A method that asks whether the lock is held knows that its callers hold it.
-        let asserts = asks_for_lock(program, body);
+        // A method that asks whether the lock is held knows that its callers hold it, and one that calls a method which returns
+        // with a lock held may hold it.
+        let asserts = asks_for_lock(program, body) || calls_keeper(program, graph, body);
         for touch in found.touches.iter().filter(|touch| !is_read_to_lock(body, touch)) {
             let Some(field) = program.field(touch.field).filter(|field| is_counted(field)) else {
                 continue;
@@ -89,11 +91,77 @@ fn is_for_construction(program: &Program, graph: &CallGraph<'_>, method: MethodI
         })
 }
 
-/// Whether no code of the program calls a method and other programs cannot, as with methods for tests.
+/// Whether no code of the program calls a method and other programs cannot or should not: it is there for tests.
 pub(super) fn is_unused(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> bool {
     let closed = program.method(method).access & (access::PUBLIC | access::PROTECTED) == 0;
     let targets = graph.answered_by(method);
-    closed && targets.iter().all(|target| graph.sites(*target).is_empty())
+    targets.iter().all(|target| graph.sites(*target).is_empty()) && (closed || is_for_tests(program, method))
+}
+
+/// Whether an annotation says that a method is for tests: `@VisibleForTesting`, `@OnlyForTest`.
+fn is_for_tests(program: &Program, method: MethodId) -> bool {
+    let class = program.class_of(method).bytes.as_deref();
+    let Some(class) = class.and_then(|bytes| ClassFile::parse(bytes).ok()) else {
+        return false;
+    };
+    let Some(member) = member(program, &class, method) else {
+        return false;
+    };
+    let all = class.annotations(&member.attributes).unwrap_or_default();
+    all.iter().any(|annotation| {
+        let name = annotation.simple_name(&class.pool).unwrap_or_default();
+        name.windows(b"ForTest".len()).any(|part| part == b"ForTest")
+    })
+}
+
+/// Whether the name of a method says that it does not lock.
+pub(super) fn says_unlocked(program: &Program, method: MethodId) -> bool {
+    let name = program.symbols.member_name(program.method(method).selector);
+    let name = name.to_ascii_lowercase();
+    [
+        "unsynchronized",
+        "unlocked",
+        "nolock",
+        "withoutlock",
+        "unsafe",
+        "besteffort",
+    ]
+    .iter()
+    .any(|word| name.contains(word))
+}
+
+/// Methods that frameworks call once on an object, before other threads have it.
+const BEFORE_SHARING: [&str; 7] = [
+    "afterPropertiesSet",
+    "doInit",
+    "init",
+    "initialise",
+    "initialize",
+    "onSubscribe",
+    "postConstruct",
+];
+
+/// Whether a method makes its object ready, by its name, and no method of its class calls it but others of the kind and constructors:
+/// one that is called by the methods which need it may run at any time.
+pub(super) fn is_before_sharing(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> bool {
+    let prepares = |method: MethodId| {
+        let name = program.symbols.member_name(program.method(method).selector);
+        program.is_constructor(method) || BEFORE_SHARING.contains(&name.as_str())
+    };
+    let class = program.method(method).class;
+    let targets = graph.answered_by(method);
+    let mut sites = targets.iter().flat_map(|target| graph.sites(*target));
+    prepares(method) && sites.all(|site| program.method(site.method).class != class || prepares(site.method))
+}
+
+/// Whether the code calls a method that returns with a lock held: where it is given up cannot be told.
+fn calls_keeper(program: &Program, graph: &CallGraph<'_>, body: &Body) -> bool {
+    body.stmts.iter().any(|stmt| {
+        let Stmt::Call { target, .. } = stmt else { return false };
+        let called = graph.target(*target).and_then(|target| graph.named(target));
+        let keeper = called.and_then(|called| program.body(called));
+        keeper.is_some_and(|keeper| keeper.sites.iter().any(|site| site.kept))
+    })
 }
 
 /// Whether the code asks if this thread holds a lock, as assertions do.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ravel_analysis::finding::Rule;
 
-use super::guards::{self, Guard, Guarded, is_unused, uses};
+use super::guards::{self, Guard, Guarded, is_before_sharing, is_unused, says_unlocked, uses};
 use super::told::is_only_told;
 use super::{About, Facts};
 use crate::callgraph::CallGraph;
@@ -46,7 +46,10 @@ fn in_field(program: &Program, graph: &CallGraph<'_>, field: PairId, uses: &[Gua
     let meant = kept.iter().any(|used| used.write)
         && guarded >= 3 * bare.len()
         && !bare.iter().all(|used| {
-            has_looked(program, used, guard) || looks_again(uses, used, guard) || is_quiet(program, graph, used)
+            has_looked(program, used, guard)
+                || looks_again(uses, used, guard)
+                || is_quiet(program, graph, used)
+                || is_before_sharing(program, graph, used.method)
         });
     let told = program.field_name(field);
     let first = bare.first()?;
@@ -72,8 +75,8 @@ fn in_field(program: &Program, graph: &CallGraph<'_>, field: PairId, uses: &[Gua
     ))
 }
 
-/// Whether a use does no harm wherever it comes: a read for a text, or one in a method that no code of the program calls and that
-/// other programs cannot, as methods for tests are.
+/// Whether a use does no harm wherever it comes, or is meant as it is: a read for a text, one in a method that no code of the program
+/// calls and that other programs cannot, as methods for tests are, or one in a method whose name says that it does not lock.
 fn is_quiet(program: &Program, graph: &CallGraph<'_>, used: &Guarded) -> bool {
     if used.write {
         return false;
@@ -83,7 +86,7 @@ fn is_quiet(program: &Program, graph: &CallGraph<'_>, used: &Guarded) -> bool {
         let read = known.flow.at(used.pc)?;
         Some(is_only_told(&known, read))
     };
-    is_unused(program, graph, used.method) || told().unwrap_or(false)
+    is_unused(program, graph, used.method) || says_unlocked(program, used.method) || told().unwrap_or(false)
 }
 
 /// Whether a method only reads, and reads again with the lock later.

@@ -7,11 +7,13 @@ use ravel_classfile::access;
 use ravel_trace::naming;
 
 use super::Facts;
-use super::told::is_log;
+use super::guards::is_before_sharing;
+use super::kept::Kept;
+use super::told::{is_log, is_only_told};
 use crate::alias::{self, MadeLocks};
 use crate::body::{Body, Stmt};
 use crate::callgraph::CallGraph;
-use crate::expr::{ExprId, Node};
+use crate::expr::{ExprId, Node, UNKNOWN};
 use crate::filter::{Filter, class_of};
 use crate::program::{MethodId, Program};
 use crate::report::{Alike, Draft, expr_text, step};
@@ -29,8 +31,8 @@ const NEAR_CONTEXT: usize = 2;
 /// One warning per method and pair of locks acquired in turn there, over all contexts and all places of the second
 /// acquisition. The paper's tool combines the warnings about one lock in the same way; all have one fix.
 ///
-/// Shown is a second acquisition that rests on a value read under the first ([`Dependence`]). Held back are the others, and
-/// those with an acquisition or a context that is many calls away ([`NEAR`], [`NEAR_CONTEXT`]) or with an exception between the
+/// Shown is a second acquisition that rests on a value read under the first ([`Dependence`]). Held back are the others, those of an
+/// object that is changed only with the outer lock held ([`Kept`]), and those with an acquisition or a context that is many calls away ([`NEAR`], [`NEAR_CONTEXT`]) or with an exception between the
 /// acquisitions (most often nothing is left to be atomic).
 pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     let Facts {
@@ -43,6 +45,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     } = *facts;
     let stale = Stale::new(program, held);
     let made = MadeLocks::of(program);
+    let kept = Kept::new(program, graph, held, &stale);
     let mut groups: BTreeMap<(u32, ExprId, ExprId), Vec<Ranked<'_>>> = BTreeMap::new();
     for instance in instances {
         let facts = &found[instance.facts as usize];
@@ -60,7 +63,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             continue;
         }
         let locks = (instance.facts, instance.twice.first, instance.twice.second);
-        let ranked = Ranked::new(program, graph, held, &stale, found, instance);
+        let ranked = Ranked::new(program, graph, held, &stale, &kept, found, instance);
         groups.entry(locks).or_default().push(ranked);
     }
     let drafts = groups.into_values().filter_map(|mut instances| {
@@ -97,6 +100,10 @@ struct Ranked<'a> {
     is_given: bool,
     /// The lock belongs to a log: what is asked of it decides only whether a text is written.
     is_log: bool,
+    /// Nothing changes in between, or it does no harm: the lock is that of an object which its owner keeps to itself and changes only
+    /// with the outer lock held; or the method makes its object ready; or what is read again only goes into a text; or the outer lock
+    /// has no name and may be the same one.
+    is_quiet: bool,
     /// How many calls lie on the way.
     calls: usize,
     /// How many calls lie before the farther of the acquisitions, those that compilers add aside.
@@ -109,6 +116,7 @@ impl<'a> Ranked<'a> {
         graph: &CallGraph<'_>,
         held: &LocksHeld,
         stale: &Stale<'_>,
+        kept: &Kept<'_, '_>,
         found: &[MethodFacts],
         instance: &'a Instance,
     ) -> Self {
@@ -133,6 +141,8 @@ impl<'a> Ranked<'a> {
         let is_given = facts
             .exprs
             .any(twice.second, &mut |node| matches!(node, Node::Param(_)));
+        // Whether the fields on the way to the lock are there is known only of classes that were read.
+        let is_parameter = matches!(facts.exprs.node(twice.second), Node::Param(_));
         let is_foreign = |stmt: &Stmt| match stmt {
             Stmt::Call { target, .. } if target.is_virtual => {
                 let (class, _) = program.symbols.members(target.pair);
@@ -155,7 +165,7 @@ impl<'a> Ranked<'a> {
         let foreign = calls
             .iter()
             .filter_map(stmt)
-            .any(|stmt| is_foreign(stmt) && (!is_given || compares(stmt)));
+            .any(|stmt| is_foreign(stmt) && (!is_given || !is_parameter || compares(stmt)));
         let witness = class_of(program, facts.method, facts.exprs.nodes(), twice.second);
         Ranked {
             instance,
@@ -166,6 +176,10 @@ impl<'a> Ranked<'a> {
                 .iter()
                 .all(|target| target.is_some_and(|target| graph.answer_count(target, 2) == 1)),
             calls: targets.len(),
+            is_quiet: reads_to_tell(stale, program, facts, dependence, twice.at)
+                || is_before_sharing(program, graph, facts.method)
+                || is_unnamed_context(program, instance)
+                || kept.is_changed_inside(facts, instance),
             foreign,
             is_given,
             depth,
@@ -178,6 +192,7 @@ impl<'a> Ranked<'a> {
         let plain = self.is_given || self.certain && self.depth <= 1;
         near && !self.foreign
             && !self.is_log
+            && !self.is_quiet
             && !self.instance.thrown
             && match self.dependence {
                 Dependence::Changes => true,
@@ -185,6 +200,25 @@ impl<'a> Ranked<'a> {
                 Dependence::LooksAgain | Dependence::HandedBack | Dependence::None => false,
             }
     }
+}
+
+fn is_unnamed_context(program: &Program, instance: &Instance) -> bool {
+    let holder = program.body(instance.context_method);
+    holder.is_some_and(|holder| holder.lock(instance.context_site) == UNKNOWN)
+}
+
+/// Whether the second acquisition only reads what then goes into a text.
+fn reads_to_tell(stale: &Stale<'_>, program: &Program, facts: &MethodFacts, dependence: Dependence, stmt: u32) -> bool {
+    if !matches!(dependence, Dependence::Rereads | Dependence::Joined) {
+        return false;
+    }
+    let told = || {
+        let pc = *program.body(facts.method)?.pcs.get(stmt as usize)?;
+        let known = stale.flow(facts.method)?;
+        let read = known.flow.at(pc)?;
+        Some(is_only_told(&known, read))
+    };
+    told().unwrap_or(false)
 }
 
 /// Whether the witness is declared to be of a class whose objects are not shared.

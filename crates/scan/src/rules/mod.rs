@@ -10,6 +10,7 @@ mod double_checked;
 mod guarded_by;
 mod guards;
 mod inconsistent_sync;
+mod kept;
 mod lock_order;
 mod lock_pattern;
 mod naked_notify;

@@ -60,6 +60,10 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             if conditions.len() == 1 && conditions[0].as_ref().is_some_and(|names| !names.is_empty()) {
                 continue;
             }
+            let untimed = waiting
+                .iter()
+                .filter(|(method, pc)| is_untimed(program, **method, **pc));
+            let untimed = untimed.count();
             let names: Vec<String> = waiting
                 .keys()
                 .take(3)
@@ -75,11 +79,24 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                     names.join(" and ")
                 ),
                 help: "Call notifyAll(), or give each condition a monitor or a Condition of its own.".to_owned(),
-                shown: true,
+                // One that waits for a time looks again by itself.
+                shown: untimed > 1,
             }));
         }
     }
     drafts
+}
+
+/// Whether a wait has no end of its own.
+fn is_untimed(program: &Program, method: MethodId, wait: u16) -> bool {
+    let descriptor = || {
+        let known = MethodFlow::of(program, method)?;
+        let Kind::Call(index) = known.flow.kind(known.flow.at(wait)?) else {
+            return None;
+        };
+        Some(known.class.pool.member_ref(index).ok()?.descriptor == b"()V")
+    };
+    descriptor().unwrap_or(true)
 }
 
 /// What decides whether a method waits: the names of the fields and methods that its conditions ask.

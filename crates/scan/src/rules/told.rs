@@ -1,5 +1,5 @@
-//! Reads of a field that only describe the object: what is put into a text goes into a log, an error or a description, where an
-//! old value does no harm.
+//! Reads of a field that only describe the object: what is put into a text or an exception goes into a log, an error or a
+//! description, where an old value does no harm.
 
 use crate::flow::{At, Kind, MethodFlow};
 
@@ -27,7 +27,7 @@ fn makes_text(known: &MethodFlow, at: At) -> bool {
         Kind::Call(index) => pool.member_ref(index).is_ok_and(|called| match called.class {
             b"java/lang/StringBuilder" | b"java/lang/StringBuffer" => called.name == b"append",
             b"java/lang/String" => matches!(called.name, b"valueOf" | b"format" | b"concat"),
-            class => is_log(class),
+            class => is_log(class) || called.name == b"<init>" && is_exception(class),
         }),
         // The arguments of `String.format` and of a log are in an array.
         Kind::Store => known.flow.operand(at, 0).is_some_and(|array| {
@@ -57,6 +57,11 @@ pub(super) fn is_log(class: &[u8]) -> bool {
         .next()
         .unwrap_or_default();
     simple == b"Log" || simple.ends_with(b"Logger")
+}
+
+/// Whether a class is an exception, by its name: what its constructor gets words a message.
+fn is_exception(class: &[u8]) -> bool {
+    class.ends_with(b"Exception") || class.ends_with(b"Error")
 }
 
 /// Whether a call makes an object of a number.

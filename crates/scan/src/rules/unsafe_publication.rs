@@ -5,7 +5,8 @@ use ravel_classfile::access;
 use rustc_hash::FxHashSet;
 
 use super::{About, Facts, is_below, local_facts};
-use crate::program::LocalKind;
+use crate::flow::{Kind, MethodFlow, parameter};
+use crate::program::{LocalKind, MethodId, Program};
 use crate::report::Draft;
 use crate::symbols::Sym;
 
@@ -44,8 +45,32 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 message,
                 help: "Let a static method make the object, and publish it or start its thread when the constructor is done."
                     .to_owned(),
-                shown: unfinished || open,
+                shown: (unfinished || open)
+                    && (fact.kind == LocalKind::PublishedInConstructor || gives_itself(program, method, fact.pc)),
             })
         })
         .collect()
+}
+
+/// Whether a constructor can have given its object to a thread by the time that it starts one: it starts itself, passes itself to a
+/// call or into another object, or calls a method of its own, which could. Otherwise the thread does not get the object.
+fn gives_itself(program: &Program, method: MethodId, start: u16) -> bool {
+    let Some(known) = MethodFlow::of(program, method) else {
+        return true;
+    };
+    let flow = &known.flow;
+    let this = parameter(0);
+    flow.all().filter(|at| flow.pc(*at) <= start).any(|at| {
+        let mut places = (0..flow.operand_count(at)).filter(|place| flow.operand(at, *place) == Some(this));
+        match flow.kind(at) {
+            Kind::Call(index) => {
+                let called = known.class.pool.member_ref(index);
+                let constructs = called.is_ok_and(|called| called.name == b"<init>");
+                places.any(|place| place > 0 || !constructs)
+            }
+            Kind::Write(_) | Kind::Store => places.any(|place| place > 0),
+            Kind::Dynamic(_) => places.next().is_some(),
+            _ => false,
+        }
+    })
 }

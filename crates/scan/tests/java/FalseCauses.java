@@ -108,3 +108,96 @@ class Guarded {
   int count() { synchronized (guard) { return n; } }
   void add() { synchronized (guard) { n++; } }
 }
+
+// An object that locks itself, in different hands.
+class Tally {
+  private int n;
+  synchronized int n() { return n; }
+  synchronized void n(int value) { n = value; }
+}
+
+// The tally is private, never given out, and changed only with the owner's lock held.
+class TallyKept {
+  private final Tally tally = new Tally();
+  synchronized void raiseOk(int to) { if (tally.n() < to) tally.n(to); }
+  synchronized void resetOk() { zero(); }
+  private void zero() { tally.n(0); }
+  public int readOk() { return tally.n(); }
+}
+
+class TallyKeptByLock {
+  private final Object lock = new Object();
+  private Tally tally;
+  void openOk() { synchronized (lock) { tally = new Tally(); } }
+  void closeOk() { synchronized (lock) { tally = null; } }
+  void raiseOk(int to) { synchronized (lock) { if (tally != null && tally.n() < to) tally.n(to); } }
+}
+
+class TallyChangedOutside {
+  private final Tally tally = new Tally();
+  synchronized void raiseBad(int to) { if (tally.n() < to) tally.n(to); }
+  public void resetOk() { tally.n(0); }
+}
+
+class TallyOtherLock {
+  private final Object lock = new Object();
+  private final Tally tally = new Tally();
+  synchronized void raiseBad(int to) { if (tally.n() < to) tally.n(to); }
+  public void resetOk() { synchronized (lock) { tally.n(0); } }
+}
+
+class TallyReturned {
+  private final Tally tally = new Tally();
+  synchronized void raiseBad(int to) { if (tally.n() < to) tally.n(to); }
+  Tally tally() { return tally; }
+}
+
+class TallyGiven {
+  private final Tally tally;
+  TallyGiven(Tally tally) { this.tally = tally; }
+  synchronized void raiseBad(int to) { if (tally.n() < to) tally.n(to); }
+}
+
+class TallyPassedOn {
+  private final Tally tally = new Tally();
+  TallyPassedOn(List<Tally> all) { all.add(tally); }
+  synchronized void raiseBad(int to) { if (tally.n() < to) tally.n(to); }
+}
+
+class TallyInLambda {
+  private final Tally tally = new Tally();
+  synchronized void raiseBad(int to) { if (tally.n() < to) tally.n(to); }
+  Runnable later() { Tally mine = tally; return () -> mine.n(0); }
+}
+
+// What is read again only words the message.
+class TallyTold {
+  final Tally tally = new Tally();
+  synchronized void checkOk() { if (tally.n() < 0) throw new IllegalStateException("only " + tally.n()); }
+  synchronized void checkBad() { if (tally.n() < 0) tally.n(0); }
+}
+
+// A framework calls it once, on a new object.
+class TallyPrepared {
+  final Tally tally = new Tally();
+  synchronized void init() { if (tally.n() == 0) tally.n(3); }
+}
+
+// A test of unknown kind is most likely not the one of this program that locks.
+class Shelf implements java.util.function.Predicate<Object> {
+  private final Store store = new Store();
+  @Override public boolean test(Object o) { return store.has(o); }
+  static class Store {
+    final Object lock = new Object();
+    final List<Object> all = new ArrayList<>();
+    boolean has(Object o) { synchronized (lock) { return all.contains(o); } }
+  }
+}
+
+class Asks {
+  synchronized boolean bothOk(java.util.function.Predicate<Object> test, Object a, Object b) {
+    return test.test(a) && test.test(b);
+  }
+  // Of this kind all are known.
+  synchronized boolean bothBad(Shelf shelf, Object a, Object b) { return shelf.test(a) && shelf.test(b); }
+}

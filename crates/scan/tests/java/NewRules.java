@@ -1,6 +1,7 @@
 import java.text.*;
 import java.util.*;
 import java.util.concurrent.*;
+import java.util.concurrent.atomic.*;
 import java.util.concurrent.locks.*;
 
 // Methods whose names end in Bad must be shown by the rule that their class is named after, those in Ok must not.
@@ -36,6 +37,22 @@ class CheckThenAct {
   void twiceOk(String id) {
     if (sessions.get(id) == null) { synchronized (this) { if (sessions.get(id) == null) sessions.put(id, id); } }
   }
+  final ConcurrentMap<Class<?>, String> titles = new ConcurrentHashMap<>();
+  final ConcurrentMap<String, String> texts = new ConcurrentHashMap<>();
+  // Two threads put equal texts.
+  String titleOk(Class<?> c) {
+    String title = titles.get(c);
+    if (title == null) {
+      title = c.getSimpleName();
+      if (title.isEmpty()) title = c.getName();
+      titles.put(c, title);
+    }
+    return title;
+  }
+  void textBad(String key, String more) {
+    String text = texts.get(key);
+    if (text != null) texts.put(key, text + more);
+  }
   void putOnlyOk(String id) { sessions.put(id, id); sessions.get(id); }
 }
 
@@ -67,6 +84,80 @@ class InconsistentCallers {
   public void run() { locked(n -> setOk(n)); }
   private void locked(java.util.function.IntConsumer task) { synchronized (this) { task.accept(1); } }
   private void setOk(int n) { given = n; }
+}
+
+// Methods of its own take and give up the lock.
+class InconsistentKeeper {
+  private final ReentrantLock lock = new ReentrantLock();
+  private int n;
+  private void hold() { lock.lock(); }
+  private void release() { lock.unlock(); }
+  void add() { lock.lock(); try { n++; } finally { lock.unlock(); } }
+  void remove() { lock.lock(); try { n--; } finally { lock.unlock(); } }
+  void clear() { lock.lock(); try { n = 0; } finally { lock.unlock(); } }
+  public int readOk() { hold(); try { return n; } finally { release(); } }
+}
+
+// A framework calls it once, on a new object.
+class InconsistentPrepared {
+  private int n;
+  synchronized void add() { n++; }
+  synchronized void remove() { n--; }
+  synchronized void clear() { n = 0; }
+  public void init(int start) { n = start; }
+}
+
+// The class itself calls it, whenever it is used.
+class InconsistentLazy {
+  private int n;
+  synchronized void add() { n++; }
+  synchronized void remove() { n--; }
+  synchronized void clear() { n = 0; }
+  public void init() { n = 3; }
+  public void use() { init(); }
+}
+
+@interface VisibleForTesting {}
+
+class InconsistentTests {
+  private int n;
+  private int m;
+  synchronized void add() { n++; m++; }
+  synchronized void remove() { n--; m--; }
+  synchronized void clear() { n = 0; m = 0; }
+  @VisibleForTesting public int testedOk() { return n; }
+  @VisibleForTesting public int usedBad() { return m; }
+  public int twice() { return 2 * usedBad(); }
+}
+
+// An old value in the message of an exception does no harm.
+class InconsistentMessage {
+  private int n;
+  private int m;
+  synchronized void add() { n++; m++; }
+  synchronized void remove() { n--; m--; }
+  synchronized void clear() { n = 0; m = 0; }
+  public void failOk() { throw new IndexOutOfBoundsException(n); }
+  public void failBad() { if (m > 3) throw new IllegalStateException(); }
+}
+
+@interface GuardedBy { String value(); }
+
+// Reads that are meant as they are.
+class GuardedMeant {
+  @GuardedBy("this") private volatile boolean closed;
+  @GuardedBy("this") private int n;
+  @GuardedBy("this") private int m;
+  synchronized void close() { closed = true; n++; m++; }
+  public boolean closedOk() { return closed; }
+  public int unsynchronizedCount() { return n; }
+  public int countBad() { return m; }
+  @Override public String toString() { return "n is " + n; }
+}
+
+class GuardedWritten {
+  @GuardedBy("this") private volatile boolean closed;
+  public void closeBad() { closed = true; }
 }
 
 class InconsistentOk {
@@ -130,6 +221,37 @@ class CompoundVolatile {
   void setOk(int n) { hits = n; }
   void flagOk() { if (!on) on = true; }
   void cellSetOk(int i) { cells[i] = 1; }
+  // That these are assigned with a lock held says that several threads update them.
+  synchronized void clearOk() {
+    sum = 0;
+    cells = new int[8];
+    marks = new boolean[8];
+    peak = 0;
+    grown = new int[0];
+    boxed = 0;
+    top = null;
+    names = List.of();
+  }
+}
+
+// Nothing says that more than one thread updates it, though the class locks something else.
+class CompoundOwned {
+  volatile int seen;
+  volatile int[] slots = new int[4];
+  private int users;
+  synchronized void enter() { users++; }
+  void seenOk() { seen++; }
+  void slotOk(int i) { slots[i]++; }
+}
+
+class CompoundUpdater {
+  private static final AtomicIntegerFieldUpdater<CompoundUpdater> STATE =
+      AtomicIntegerFieldUpdater.newUpdater(CompoundUpdater.class, "state");
+  volatile int state;
+  volatile int other;
+  boolean close() { return STATE.compareAndSet(this, 0, 1); }
+  void raiseBad() { state |= 2; }
+  void otherOk() { other |= 2; }
 }
 
 class SharedFormat {

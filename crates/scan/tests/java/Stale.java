@@ -138,7 +138,7 @@ class Safe implements Purse {
 }
 
 class Shopper {
-  private final Purse purse;
+  final Purse purse;
   Shopper(boolean rich) { purse = rich ? new Safe() : new Wallet(); }
   synchronized void severalAnswersBad() { if (purse.sum() < 10) purse.put(10); }
   synchronized void severalAnswersOk() { purse.put(1); purse.put(2); }

@@ -119,6 +119,12 @@ class CompoundVolatileStats {
   void resetOk() { buckets2 = new int[buckets2.length]; }
   void setOk(long n) { bytes = n; }
   synchronized void lockedOk() { bytes++; }
+  synchronized void clearOk() {
+    buckets = new int[16];
+    buckets2 = new int[0];
+    buckets3 = new int[4];
+    on = false;
+  }
   void helperOk(int n) { synchronized (this) { add(n); } }
   private void add(int n) { bytes += n; }
 }
@@ -270,6 +276,15 @@ class NotifyOneSame {
   }
 }
 
+// Those that wait for a time look again by themselves.
+class NotifyOneTimed {
+  private boolean open;
+  private int waiting;
+  synchronized void pass() throws InterruptedException { while (!open) wait(100); }
+  synchronized void drain() throws InterruptedException { while (waiting > 0) wait(50); }
+  synchronized void openOk() { open = true; notify(); }
+}
+
 // unsafe-publication
 class UnsafePublicationPoller implements Runnable {
   private final Thread thread;
@@ -295,6 +310,17 @@ class UnsafePublicationBase extends Thread {
 class UnsafePublicationDerivedOk extends UnsafePublicationBase {
   private final AtomicInteger rounds = new AtomicInteger();
   @Override public void run() { rounds.incrementAndGet(); }
+}
+
+// The thread does not get the object.
+class UnsafePublicationApartOk {
+  private final Thread thread;
+  private int interval;
+  UnsafePublicationApartOk(Runnable job, int n) {
+    thread = new Thread(job, "apart");
+    thread.start();
+    interval = n;
+  }
 }
 
 class UnsafePublicationFineOk {
