@@ -87,6 +87,11 @@ impl Symbols {
     }
 }
 
+/// The name of the outermost class around a class, as far as its name says.
+pub(crate) fn outermost(class: &[u8]) -> &[u8] {
+    class.split(|byte| *byte == b'$').next().unwrap_or(class)
+}
+
 /// The class named by a field descriptor (`Ljava/lang/Object;`); none for arrays and numbers.
 pub(crate) fn class_of_descriptor(descriptor: &[u8]) -> Option<&[u8]> {
     descriptor.strip_prefix(b"L")?.strip_suffix(b";")

@@ -12,7 +12,7 @@ use crate::callgraph::CallGraph;
 use crate::flow::{At, Kind, MethodFlow, Origins, parameter};
 use crate::program::{ClassId, Field, MethodId, Program};
 use crate::report::Draft;
-use crate::symbols::{PairId, field_descriptor};
+use crate::symbols::{PairId, field_descriptor, outermost};
 
 /// One finding per method and field.
 pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
@@ -68,10 +68,6 @@ impl<'a> VolatileArrays<'a> {
         }
         false
     }
-}
-
-fn outermost(class: &[u8]) -> &[u8] {
-    class.split(|byte| *byte == b'$').next().unwrap_or(class)
 }
 
 fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<Draft> {

@@ -15,10 +15,10 @@ use crate::body::{Body, Stmt};
 use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
 use crate::flow::{At, Kind, MethodFlow};
-use crate::program::{MethodId, Program};
+use crate::program::{Class, MethodId, Program};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
 use crate::stale::Stale;
-use crate::symbols::{PairId, parameters};
+use crate::symbols::{PairId, outermost, parameters};
 
 /// Answers whether an object is changed only with a lock of its owner held, with what was worked out before.
 pub(super) struct Kept<'a, 'p> {
@@ -26,17 +26,25 @@ pub(super) struct Kept<'a, 'p> {
     graph: &'a CallGraph<'p>,
     held: &'a LocksHeld,
     stale: &'a Stale<'a>,
+    /// The classes by the name of the outermost class around them.
+    nested: FxHashMap<&'a [u8], Vec<&'a Class>>,
     kept: RefCell<FxHashMap<PairId, bool>>,
     changed: RefCell<FxHashMap<(PairId, Guard), bool>>,
 }
 
 impl<'a, 'p> Kept<'a, 'p> {
     pub fn new(program: &'a Program, graph: &'a CallGraph<'p>, held: &'a LocksHeld, stale: &'a Stale<'a>) -> Self {
+        let mut nested: FxHashMap<&[u8], Vec<&Class>> = FxHashMap::default();
+        for class in program.classes.iter().filter(|class| class.wanted) {
+            let outer = outermost(program.symbols.bytes(class.name));
+            nested.entry(outer).or_default().push(class);
+        }
         Kept {
             program,
             graph,
             held,
             stale,
+            nested,
             kept: RefCell::default(),
             changed: RefCell::default(),
         }
@@ -114,29 +122,22 @@ impl<'a, 'p> Kept<'a, 'p> {
     /// The methods that name a private field: those of its class and of the classes nested with it.
     fn users(&self, field: PairId) -> Vec<MethodId> {
         let (class, member) = self.program.symbols.members(field);
-        let name = self.program.symbols.text(class);
-        let outer = name.split('$').next().unwrap_or(&name);
         let member = self.program.symbols.member_name(member);
+        let nested = self.nested.get(outermost(self.program.symbols.bytes(class)));
         let mut users = Vec::new();
-        for other in self.program.classes.iter().filter(|class| class.wanted) {
-            let name = self.program.symbols.text(other.name);
-            let nested = name
-                .strip_prefix(outer)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('$'));
-            let class = other.bytes.as_deref().filter(|_| nested);
+        for other in nested.into_iter().flatten() {
+            let class = other.bytes.as_deref();
             let Some(class) = class.and_then(|bytes| ClassFile::parse(bytes).ok()) else {
                 continue;
             };
-            let references: Vec<u16> = class
-                .pool
-                .indices()
-                .filter(|index| {
-                    class
-                        .pool
-                        .member_ref(*index)
-                        .is_ok_and(|named| named.name == member.as_bytes())
-                })
-                .collect();
+            let is_named = |index: &u16| {
+                let named = class.pool.member_ref(*index);
+                named.is_ok_and(|named| named.name == member.as_bytes())
+            };
+            let references: Vec<u16> = class.pool.indices().filter(is_named).collect();
+            if references.is_empty() {
+                continue;
+            }
             users.extend(other.methods.clone().map(MethodId).filter(|method| {
                 let member = crate::flow::member(self.program, &class, *method);
                 let code = member.and_then(|member| class.code(member).ok().flatten());

@@ -167,7 +167,7 @@ impl<'a> Ranked<'a> {
             .filter_map(stmt)
             .any(|stmt| is_foreign(stmt) && (!is_given || !is_parameter || compares(stmt)));
         let witness = class_of(program, facts.method, facts.exprs.nodes(), twice.second);
-        Ranked {
+        let mut ranked = Ranked {
             instance,
             dependence,
             is_log: witness.is_some_and(|class| is_log(program.symbols.bytes(class))),
@@ -176,14 +176,18 @@ impl<'a> Ranked<'a> {
                 .iter()
                 .all(|target| target.is_some_and(|target| graph.answer_count(target, 2) == 1)),
             calls: targets.len(),
-            is_quiet: reads_to_tell(stale, program, facts, dependence, twice.at)
-                || is_before_sharing(program, graph, facts.method)
-                || is_unnamed_context(program, instance)
-                || kept.is_changed_inside(facts, instance),
+            is_quiet: false,
             foreign,
             is_given,
             depth,
-        }
+        };
+        // What is held back anyway needs no look at the code around it.
+        ranked.is_quiet = ranked.is_shown()
+            && (is_unnamed_context(program, instance)
+                || is_before_sharing(program, graph, facts.method)
+                || reads_to_tell(stale, program, facts, dependence, twice.at)
+                || kept.is_changed_inside(facts, instance));
+        ranked
     }
 
     fn is_shown(&self) -> bool {
