@@ -36,4 +36,6 @@ printf '[report]\nfail-on = "confirmed"\n\n[[suppress]]\nrule = "data-race"\nvar
 printf '{"version":1,"accepted":[{"id":"0123456789abcdef","rule":"data-race","title":"A.b"}]}' >"$to/baseline/all"
 printf '{"version":1,"accepted":[]}' >"$to/baseline/empty"
 cp crates/report/tests/reports/{data-race,lock-order,suspected,empty}.json "$to/report/"
-printf 'ravel-focus 1\nraces\nplain\tA\nclass\tB\t00ff\nquiet\tm()V\ninner\tn()V\nleave\tm()V\t1,5,9\ntouch\tn()V\t3\n' >"$to/focus/all"
+cat >"$to/focus/all" <<'JSON'
+{"version":1,"kind":"focus","body":{"for_races":true,"plain":["A"],"classes":[{"name":"B","hash":"00ff","methods":[{"name":"m()V","quiet":true,"leave":[1,5,9]},{"name":"n()V","inner":true,"touch":[3]}]}]}}
+JSON

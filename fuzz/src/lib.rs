@@ -148,7 +148,7 @@ pub fn report(bytes: &[u8]) {
 /// The digest of a focus plan.
 pub fn focus(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(focus) = ravel_agent::focus::Focus::parse(text) {
+    if let Ok(focus) = ravel_agent::focus::Focus::decode(text, std::path::Path::new("fuzzed")) {
         let _ = (focus.is_for_races(), focus.is_plain("A"), focus.class("A", bytes));
     }
 }

@@ -108,7 +108,7 @@ impl Agent {
         let focus = match &options.focus {
             Some(path) => {
                 let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-                let focus = Focus::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+                let focus = Focus::decode(&text, path).map_err(|error| error.to_string())?;
                 // A forced run must leave out the same, whatever has become of the plan by then.
                 header.options.push(("focus".into(), text));
                 Some(focus)

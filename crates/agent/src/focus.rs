@@ -1,26 +1,19 @@
-//! What a focus plan leaves out, as it reaches the agent: for each class its hash, for each method the positions without hooks.
+//! What a focus plan leaves out, looked up by class, method and position. The digest that says it is a message of the protocol
+//! ([`FocusDigest`]).
 //!
-//! ```text
-//! ravel-focus 1
-//! races
-//! plain java/util/ArrayList
-//! class shop/Stock 0123456789abcdef
-//! leave take(I)Z 3,17
-//! touch take(I)Z 21
-//! inner take(I)Z
-//! quiet size()I
-//! ```
-//!
-//! `races` says that the recording is for the race analyses alone: nobody asks for positions. A *touch* is an access of which only is
-//! wanted that the thread has the object; an *inner* method is called by the program alone and leaves no frame.
-//! Words are parted by tabs: the names of methods may have blanks. A class whose bytes are others is rewritten in full, and counted: what was proven with it holds no more.
+//! A class whose bytes differ from those that the plan was made for is rewritten in full, and counted: what was proven with it
+//! does not hold any more.
 
+use std::path::Path;
+
+use ravel_protocol::LineError;
+use ravel_protocol::focus::{FocusDigest, MethodDigest};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is left out of one class.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ClassFocus {
-    hash: u64,
+    hash: String,
     methods: FxHashMap<String, MethodFocus>,
 }
 
@@ -64,51 +57,43 @@ pub enum Known<'a> {
     Other,
 }
 
+impl From<MethodDigest> for MethodFocus {
+    fn from(digest: MethodDigest) -> MethodFocus {
+        let sorted = |mut positions: Vec<u32>| {
+            positions.sort_unstable();
+            positions
+        };
+        MethodFocus {
+            quiet: digest.quiet,
+            inner: digest.inner,
+            leave: sorted(digest.leave),
+            touch: sorted(digest.touch),
+        }
+    }
+}
+
+impl From<FocusDigest> for Focus {
+    fn from(digest: FocusDigest) -> Focus {
+        let classes = digest.classes.into_iter().map(|class| {
+            let methods = class.methods.into_iter();
+            let focus = ClassFocus {
+                hash: class.hash,
+                methods: methods.map(|method| (method.name.clone(), method.into())).collect(),
+            };
+            (class.name, focus)
+        });
+        Focus {
+            classes: classes.collect(),
+            plain: digest.plain.into_iter().collect(),
+            for_races: digest.for_races,
+        }
+    }
+}
+
 impl Focus {
-    /// Reads the text of a digest.
-    pub fn parse(text: &str) -> Result<Focus, String> {
-        let mut lines = text.lines().enumerate();
-        if lines.next().map(|(_, line)| line) != Some("ravel-focus 1") {
-            return Err("line 1: not a digest of a focus plan".to_string());
-        }
-        let mut focus = Focus::default();
-        let mut current: Option<&mut ClassFocus> = None;
-        for (at, line) in lines {
-            let wrong = || format!("line {}: {line:?} is not understood", at + 1);
-            let mut words = line.split('\t');
-            match (words.next(), words.next(), words.next(), words.next()) {
-                (Some("class"), Some(name), Some(hash), None) => {
-                    let hash = u64::from_str_radix(hash, 16).map_err(|_| wrong())?;
-                    let class = focus.classes.entry(name.to_string()).or_default();
-                    class.hash = hash;
-                    current = Some(class);
-                }
-                (Some("races"), None, ..) => focus.for_races = true,
-                (Some("plain"), Some(class), None, None) => {
-                    focus.plain.insert(class.to_string());
-                }
-                (Some(what @ ("quiet" | "inner")), Some(method), None, None) => {
-                    let class = current.as_mut().ok_or_else(wrong)?;
-                    let method = class.methods.entry(method.to_string()).or_default();
-                    method.quiet |= what == "quiet";
-                    method.inner |= what == "inner";
-                }
-                (Some(what @ ("leave" | "touch")), Some(method), Some(list), None) => {
-                    let class = current.as_mut().ok_or_else(wrong)?;
-                    let positions: Result<Vec<u32>, _> = list.split(',').map(str::parse).collect();
-                    let mut positions = positions.map_err(|_| wrong())?;
-                    positions.sort_unstable();
-                    let method = class.methods.entry(method.to_string()).or_default();
-                    match what {
-                        "leave" => method.leave = positions,
-                        _ => method.touch = positions,
-                    }
-                }
-                (Some(""), None, ..) => {}
-                _ => return Err(wrong()),
-            }
-        }
-        Ok(focus)
+    /// Reads the text of a digest; `file` is where it comes from, for errors.
+    pub fn decode(text: &str, file: &Path) -> Result<Focus, LineError> {
+        FocusDigest::decode(text, file).map(Focus::from)
     }
 
     /// Whether the recording is for the race analyses alone.
@@ -124,7 +109,7 @@ impl Focus {
     /// What is known of a class with this internal name and these bytes.
     pub fn class(&self, name: &str, bytes: &[u8]) -> Known<'_> {
         match self.classes.get(name) {
-            Some(class) if class.hash == ravel_classfile::content_hash(bytes) => Known::Same(class),
+            Some(class) if class.hash == format!("{:016x}", ravel_classfile::content_hash(bytes)) => Known::Same(class),
             _ => Known::Other,
         }
     }
@@ -139,15 +124,35 @@ impl ClassFocus {
 
 #[cfg(test)]
 mod tests {
+    use ravel_protocol::focus::ClassDigest;
+
     use super::*;
 
     #[test]
-    fn a_digest_is_read_and_a_changed_class_is_known_as_such() {
-        let hash = ravel_classfile::content_hash(b"bytes");
-        let text = format!(
-            "ravel-focus 1\nraces\nclass\ta/B\t{hash:016x}\nleave\tm(I)V\t9,3\ntouch\tm(I)V\t12\ninner\tm(I)V\nquiet\tq()I\nplain\tjava/util/ArrayList\n"
-        );
-        let focus = Focus::parse(&text).expect("it is right");
+    fn what_is_left_out_is_found_by_position_and_a_changed_class_is_known_as_such() {
+        let digest = FocusDigest {
+            for_races: true,
+            plain: vec!["java/util/ArrayList".into()],
+            classes: vec![ClassDigest {
+                name: "a/B".into(),
+                hash: format!("{:016x}", ravel_classfile::content_hash(b"bytes")),
+                methods: vec![
+                    MethodDigest {
+                        name: "m(I)V".into(),
+                        inner: true,
+                        leave: vec![9, 3],
+                        touch: vec![12],
+                        ..MethodDigest::default()
+                    },
+                    MethodDigest {
+                        name: "q()I".into(),
+                        quiet: true,
+                        ..MethodDigest::default()
+                    },
+                ],
+            }],
+        };
+        let focus = Focus::from(digest);
         let Known::Same(class) = focus.class("a/B", b"bytes") else {
             panic!("the class is the same");
         };
@@ -159,19 +164,5 @@ mod tests {
         assert_eq!(focus.class("a/B", b"other bytes"), Known::Other);
         assert_eq!(focus.class("a/C", b"bytes"), Known::Other);
         assert!(focus.is_plain("java/util/ArrayList$Itr") && !focus.is_plain("java/util/HashMap"));
-    }
-
-    #[test]
-    fn damage_is_named_by_its_line() {
-        for (text, line) in [
-            ("", "line 1"),
-            ("ravel-focus 2\n", "line 1"),
-            ("ravel-focus 1\nleave\tm()V\t3\n", "line 2"),
-            ("ravel-focus 1\nclass\ta\tzz\n", "line 2"),
-            ("ravel-focus 1\nclass\ta\t00\nleave\tm()V\tx\n", "line 3"),
-        ] {
-            let error = Focus::parse(text).expect_err("it is damaged");
-            assert!(error.starts_with(line), "{error}");
-        }
     }
 }

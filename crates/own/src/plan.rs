@@ -3,9 +3,9 @@
 //! It names every class that was looked at with the hash of its bytes. [`Plan::digest`] is what the agent gets: for each class
 //! its hash, and for each method what is left out of it.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
+use ravel_protocol::focus::{ClassDigest, FocusDigest, MethodDigest};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format.
@@ -129,9 +129,6 @@ pub struct PlanField {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
 }
-
-/// The line of a digest that says that the recording is for races alone.
-pub const FOR_RACES: &str = "races";
 
 /// The owner of a field that may race.
 pub const RACE_UNSAFE: &str = "race-unsafe";
@@ -272,58 +269,69 @@ impl Plan {
 
     /// What the agent needs: each class with its hash, each method with what is left out. With `strict`, constructors are
     /// recorded, and objects that never change after them must be too.
-    pub fn digest(&self, mode: Mode, strict: bool) -> String {
-        let mut out = String::from("ravel-focus 1\n");
+    pub fn digest(&self, mode: Mode, strict: bool) -> FocusDigest {
         let races = mode == Mode::Races;
-        if races {
-            let _ = writeln!(out, "{FOR_RACES}");
-        }
-        if (races || mode == Mode::Combined) && !strict {
-            let more = self.plain_for_races.iter().filter(|_| races);
-            for class in self.plain.iter().chain(more) {
-                let _ = writeln!(out, "plain\t{}", class.replace('.', "/"));
+        let plain = match (races || mode == Mode::Combined) && !strict {
+            true => {
+                let more = self.plain_for_races.iter().filter(|_| races);
+                let all = self.plain.iter().chain(more);
+                all.map(|class| class.replace('.', "/")).collect()
             }
+            false => Vec::new(),
+        };
+        let classes = self.classes.iter().map(|class| ClassDigest {
+            name: class.name.replace('.', "/"),
+            hash: class.hash.clone(),
+            methods: class
+                .methods
+                .iter()
+                .filter_map(|method| method.digest(mode, strict))
+                .collect(),
+        });
+        FocusDigest {
+            for_races: races,
+            plain,
+            classes: classes.collect(),
         }
-        for class in &self.classes {
-            let _ = writeln!(out, "class\t{}\t{}", class.name.replace('.', "/"), class.hash);
-            for method in &class.methods {
-                if !strict && (mode == Mode::Combined && method.quiet || races && method.quiet_for_races) {
-                    let _ = writeln!(out, "quiet\t{}", method.name);
-                    continue;
-                }
-                let mut left_out: Vec<u16> = match mode {
-                    Mode::None => Vec::new(),
-                    Mode::Field => method.by_field.clone(),
-                    Mode::Method if !method.whole => Vec::new(),
-                    Mode::Method | Mode::Combined | Mode::Races => {
-                        let others = method.unique.iter().chain(&method.unchanging);
-                        method.local.iter().chain(others).copied().collect()
-                    }
-                };
-                match mode {
-                    _ if strict => left_out.retain(|pc| !method.unchanging.contains(pc) && !method.unique.contains(pc)),
-                    Mode::Combined => left_out.extend(&method.quiet_calls),
-                    Mode::Races => left_out.extend(method.guarded.iter().chain(&method.quiet_calls_for_races)),
-                    _ => {}
-                }
-                left_out.sort_unstable();
-                left_out.dedup();
-                let mut positions = |what: &str, positions: &[u16]| {
-                    let words: Vec<String> = positions.iter().map(ToString::to_string).collect();
-                    if !words.is_empty() {
-                        let _ = writeln!(out, "{what}\t{}\t{}", method.name, words.join(","));
-                    }
-                };
-                positions("leave", &left_out);
-                if races && !strict {
-                    positions("touch", &method.touching);
-                    if method.inner {
-                        let _ = writeln!(out, "inner\t{}", method.name);
-                    }
-                }
+    }
+}
+
+impl PlanMethod {
+    /// What is left out of the method, if anything is.
+    fn digest(&self, mode: Mode, strict: bool) -> Option<MethodDigest> {
+        let races = mode == Mode::Races;
+        let mut digest = MethodDigest {
+            name: self.name.clone(),
+            quiet: !strict && (mode == Mode::Combined && self.quiet || races && self.quiet_for_races),
+            ..MethodDigest::default()
+        };
+        if digest.quiet {
+            return Some(digest);
+        }
+        let mut leave: Vec<u16> = match mode {
+            Mode::None => Vec::new(),
+            Mode::Field => self.by_field.clone(),
+            Mode::Method if !self.whole => Vec::new(),
+            Mode::Method | Mode::Combined | Mode::Races => {
+                let others = self.unique.iter().chain(&self.unchanging);
+                self.local.iter().chain(others).copied().collect()
             }
+        };
+        match mode {
+            _ if strict => leave.retain(|pc| !self.unchanging.contains(pc) && !self.unique.contains(pc)),
+            Mode::Combined => leave.extend(&self.quiet_calls),
+            Mode::Races => leave.extend(self.guarded.iter().chain(&self.quiet_calls_for_races)),
+            _ => {}
         }
-        out
+        leave.sort_unstable();
+        leave.dedup();
+        digest.leave = leave.into_iter().map(u32::from).collect();
+        if races && !strict {
+            digest.touch = self.touching.iter().copied().map(u32::from).collect();
+            digest.inner = self.inner;
+        }
+        let is_whole = digest.leave.is_empty() && digest.touch.is_empty() && !digest.inner;
+        (!is_whole).then_some(digest)
     }
 }
 
@@ -388,30 +396,37 @@ mod tests {
 
     #[test]
     fn each_mode_leaves_out_its_own() {
-        let lines = |mode, strict| {
-            let text = plan().digest(mode, strict);
-            text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
+        let methods = |mode, strict| {
+            let mut classes = plan().digest(mode, strict).classes;
+            classes.pop().map(|class| class.methods).unwrap_or_default()
         };
-        assert_eq!(
-            lines(Mode::Combined, false),
-            ["leave\ttake(I)Z\t3,5,9,12", "quiet\tsize()I"]
-        );
-        assert_eq!(
-            lines(Mode::Combined, true),
-            ["leave\ttake(I)Z\t3,9", "leave\tsize()I\t1"]
-        );
-        assert_eq!(
-            lines(Mode::Races, false)[1..],
-            [
-                "leave\ttake(I)Z\t3,5,9,12,20,30",
-                "touch\ttake(I)Z\t22,26",
-                "inner\ttake(I)Z",
-                "leave\tsize()I\t1"
-            ]
-        );
-        assert_eq!(lines(Mode::Field, false), ["leave\ttake(I)Z\t5"]);
-        assert_eq!(lines(Mode::Method, false), ["leave\tsize()I\t1"]);
-        assert!(lines(Mode::None, false).is_empty());
+        let leave = |name: &str, leave: &[u32]| MethodDigest {
+            name: name.into(),
+            leave: leave.to_vec(),
+            ..MethodDigest::default()
+        };
+        let quiet = MethodDigest {
+            name: "size()I".into(),
+            quiet: true,
+            ..MethodDigest::default()
+        };
+        let combined = [leave("take(I)Z", &[3, 5, 9, 12]), quiet];
+        assert_eq!(methods(Mode::Combined, false), combined);
+        let strict = [leave("take(I)Z", &[3, 9]), leave("size()I", &[1])];
+        assert_eq!(methods(Mode::Combined, true), strict);
+        let races = [
+            MethodDigest {
+                touch: vec![22, 26],
+                inner: true,
+                ..leave("take(I)Z", &[3, 5, 9, 12, 20, 30])
+            },
+            leave("size()I", &[1]),
+        ];
+        assert_eq!(methods(Mode::Races, false), races);
+        assert!(plan().digest(Mode::Races, false).for_races);
+        assert_eq!(methods(Mode::Field, false), [leave("take(I)Z", &[5])]);
+        assert_eq!(methods(Mode::Method, false), [leave("size()I", &[1])]);
+        assert!(methods(Mode::None, false).is_empty());
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | [`Watch`] | prover | agent: the accesses and return values to record |
 //! | [`goal::Goals`] | prover | agent: which steps of which threads a directed run should bring about |
 //! | [`goal::LogLine`] | agent | prover: which of them happened, and how the goals fared |
+//! | [`FocusDigest`](focus::FocusDigest) | prover | agent: what a focus plan leaves out of the recording |
 //! | [`Status`] | agent | command line: how the JVM ended, and the [`Verdict`] on its schedule |
 //! | [`Signature`] | agent | agent and prover: a JVM of the command started |
 //!
@@ -17,6 +18,7 @@
 //! [`Slip`] is a structure, and the prover makes the sentence. The text form of a schedule is the exception: people
 //! edit it.
 
+pub mod focus;
 pub mod goal;
 mod jvm;
 pub mod line;

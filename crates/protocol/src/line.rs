@@ -142,7 +142,12 @@ pub fn read_all<T: Message>(file: &Path) -> Result<Vec<T>, LineError> {
 
 /// The message of a file that holds exactly one.
 pub fn read_one<T: Message>(file: &Path) -> Result<T, LineError> {
-    let mut all = read_all(file)?;
+    decode_one(&text_of(file)?, file)
+}
+
+/// The message of a text that holds exactly one; `file` is where it comes from, for errors.
+pub fn decode_one<T: Message>(text: &str, file: &Path) -> Result<T, LineError> {
+    let mut all: Vec<T> = decode(text, file).into_iter().collect::<Result<_, _>>()?;
     match (all.len(), all.pop()) {
         (1, Some(message)) => Ok(message),
         (found, _) => Err(LineError::Count {

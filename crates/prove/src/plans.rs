@@ -12,8 +12,10 @@ use ravel_analysis::numbers::count;
 use ravel_classfile::content_hash;
 use ravel_own::ClassInput;
 use ravel_own::discover::Suggestions;
-use ravel_own::plan::{FOR_RACES, Mode, Plan, RACE_UNSAFE};
+use ravel_own::plan::{Mode, Plan, RACE_UNSAFE};
 use ravel_own::{own, read};
+use ravel_protocol::focus::FocusDigest;
+use ravel_protocol::line;
 use ravel_trace::{Header, Reader};
 
 use crate::agent_library::cache_directories;
@@ -64,7 +66,8 @@ impl Focus {
             plan
         };
         let mut file = crate::scratch::file()?;
-        file.write_all(plan.digest(mode, options.keep_unshared).as_bytes())
+        let digest = line::encode(&plan.digest(mode, options.keep_unshared))?;
+        file.write_all(digest.as_bytes())
             .context("the digest of the focus plan")?;
         options.focus = Some(file.path().to_path_buf());
         Ok(Focus {
@@ -110,39 +113,36 @@ pub fn is_sample(header: &Header) -> bool {
     agent.is_some_and(|(_, text)| Options::parse(text).is_ok_and(|options| options.sample.is_some()))
 }
 
-/// Whether a trace has only what may race, so that other analyses than those of races would find less than there is.
-pub fn is_for_races(header: &Header) -> bool {
-    let digest = header.options.iter().find(|(name, _)| name == "focus");
-    digest.is_some_and(|(_, text)| text.lines().nth(1) == Some(FOR_RACES))
+/// What a focus plan left out of a trace, if it was recorded with one.
+fn digest_of(header: &Header) -> Option<FocusDigest> {
+    let (_, text) = header.options.iter().find(|(name, _)| name == "focus")?;
+    FocusDigest::decode(text, Path::new("the trace's focus plan")).ok()
 }
 
-/// What the digest of a plan leaves out, in one line: it has a line for every class and method.
-pub fn digest_in_short(digest: &str) -> String {
-    let (mut classes, mut quiet, mut methods, mut places, mut plain) = (0, 0, 0, 0, 0);
-    for line in digest.lines() {
-        let mut words = line.split('\t');
-        match words.next() {
-            Some("class") => classes += 1,
-            Some("quiet") => quiet += 1,
-            Some("plain") => plain += 1,
-            Some("leave") => {
-                methods += 1;
-                places += words.nth(1).map_or(0, |list| list.split(',').count() as u64);
-            }
-            _ => {}
-        }
-    }
-    let races = match digest.lines().nth(1) == Some(FOR_RACES) {
+/// Whether a trace has only what may race, so that other analyses than those of races would find less than there is.
+pub fn is_for_races(header: &Header) -> bool {
+    digest_of(header).is_some_and(|digest| digest.for_races)
+}
+
+/// What the digest of a plan leaves out, in one line: it has an entry for every class and method.
+pub fn digest_in_short(text: &str) -> String {
+    let digest = match FocusDigest::decode(text, Path::new("the trace's focus plan")) {
+        Ok(digest) => digest,
+        Err(error) => return error.to_string(),
+    };
+    let methods = || digest.classes.iter().flat_map(|class| &class.methods);
+    let partly = || methods().filter(|method| !method.leave.is_empty());
+    let races = match digest.for_races {
         true => "only what may race is recorded: ",
         false => "",
     };
     format!(
         "{races}plan for {}; left out: {} as a whole, {} in {}, {} of the JDK",
-        count(classes, "class"),
-        count(quiet, "method"),
-        count(places, "place"),
-        count(methods, "other method"),
-        count(plain, "collection"),
+        count(digest.classes.len() as u64, "class"),
+        count(methods().filter(|method| method.quiet).count() as u64, "method"),
+        count(partly().map(|method| method.leave.len() as u64).sum(), "place"),
+        count(partly().count() as u64, "other method"),
+        count(digest.plain.len() as u64, "collection"),
     )
 }
 
@@ -185,23 +185,14 @@ pub fn analyses_for(header: &Header, name: &str, asked: &[String], observer: &dy
 
 /// Whether a trace was recorded with a plan, and every class that was loaded was as the plan has it; if not, why.
 pub fn holds_for(plan: &Plan, trace: &Reader) -> std::result::Result<(), String> {
-    let digest = trace
-        .header()
-        .options
-        .iter()
-        .find(|(name, _)| name == "focus")
-        .map(|(_, text)| text.clone());
-    let Some(digest) = digest else {
+    let Some(digest) = digest_of(trace.header()) else {
         return Err("it was not recorded with --focus".to_owned());
     };
     let agent = trace.header().options.iter().find(|(name, _)| name == "agent");
     if agent.is_some_and(|(_, text)| Options::parse(text).is_ok_and(|options| options.keep_unshared)) {
         return Err("it was recorded with --keep-unshared, so it has what constructors do".to_owned());
     }
-    let recorded: Vec<&str> = digest.lines().filter(|line| line.starts_with("class\t")).collect();
-    let planned = plan.digest(Mode::None, false);
-    let planned: Vec<&str> = planned.lines().filter(|line| line.starts_with("class\t")).collect();
-    if recorded != planned {
+    if !digest.is_of_same_classes(&plan.digest(Mode::None, false)) {
         return Err("it was recorded with another plan".to_owned());
     }
     match trace.footer().map(|footer| &footer.counts) {
@@ -328,19 +319,37 @@ pub fn class_path(header: &Header) -> Result<Vec<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use ravel_protocol::focus::{ClassDigest, FocusDigest, MethodDigest};
+    use ravel_protocol::line;
+
     use super::digest_in_short;
 
     #[test]
     fn a_digest_of_many_lines_is_told_in_one() {
-        let digest = "ravel-focus 1\nplain\tjava/util/ArrayList\nclass\ta/B\t00\nleave\tm(I)V\t9,3\nquiet\tq()I\n\
-                      class\ta/C\t01\nleave\tn()V\t7\n";
+        let method = |name: &str, quiet: bool, leave: &[u32]| MethodDigest {
+            name: name.into(),
+            quiet,
+            leave: leave.to_vec(),
+            ..MethodDigest::default()
+        };
+        let class = |name: &str, methods: Vec<MethodDigest>| ClassDigest {
+            name: name.into(),
+            hash: "00".into(),
+            methods,
+        };
+        let mut digest = FocusDigest {
+            for_races: false,
+            plain: vec!["java/util/ArrayList".into()],
+            classes: vec![
+                class("a/B", vec![method("m(I)V", false, &[9, 3]), method("q()I", true, &[])]),
+                class("a/C", vec![method("n()V", false, &[7])]),
+            ],
+        };
+        let told = |digest: &FocusDigest| digest_in_short(&line::encode(digest).expect("a line"));
         let wanted =
             "plan for 2 classes; left out: 1 method as a whole, 3 places in 2 other methods, 1 collection of the JDK";
-        assert_eq!(digest_in_short(digest), wanted);
-        let races = digest.replacen('\n', "\nraces\n", 1);
-        assert_eq!(
-            digest_in_short(&races),
-            format!("only what may race is recorded: {wanted}")
-        );
+        assert_eq!(told(&digest), wanted);
+        digest.for_races = true;
+        assert_eq!(told(&digest), format!("only what may race is recorded: {wanted}"));
     }
 }

@@ -17,7 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("analysis", &["trace"]),
     ("schedule", &["analysis", "protocol", "trace"]),
     ("scan", &["analysis", "classfile", "trace"]),
-    ("own", &["analysis", "classfile", "scan", "trace"]),
+    ("own", &["analysis", "classfile", "protocol", "scan", "trace"]),
     ("report", &["analysis", "trace"]),
     (
         "prove",
