@@ -18,12 +18,50 @@ pub struct DirectedAccount {
     pub threads: u64,
     /// How often a thread was held.
     pub holds: u64,
-    /// Why these holds ended, each with its number: `reached`, `idle`, `lock`, `cap`, `reset`.
-    pub ended: BTreeMap<String, u64>,
+    /// Why these holds ended, each with its number.
+    pub ended: BTreeMap<HoldEnd, u64>,
     /// Milliseconds of holding.
     pub held_ms: u64,
     /// How often all steps happened in the wanted order.
     pub happened: u64,
+}
+
+/// Why a hold ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HoldEnd {
+    /// The other threads took their steps.
+    Reached,
+    /// No other thread could run.
+    Idle,
+    /// A thread needed a lock of the held one.
+    Lock,
+    /// The longest hold was over.
+    Cap,
+    /// The goal began anew or was given up.
+    Reset,
+}
+
+impl HoldEnd {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [HoldEnd; 5] = [
+        HoldEnd::Reached,
+        HoldEnd::Idle,
+        HoldEnd::Lock,
+        HoldEnd::Cap,
+        HoldEnd::Reset,
+    ];
+
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            HoldEnd::Reached => "the partner came",
+            HoldEnd::Idle => "no other thread could run",
+            HoldEnd::Lock => "a thread needed a lock of the held one",
+            HoldEnd::Cap => "the longest hold was over",
+            HoldEnd::Reset => "the held thread's part was over",
+        }
+    }
 }
 
 /// A step of a goal.

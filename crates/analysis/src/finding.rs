@@ -4,6 +4,8 @@ use ravel_trace::naming::{self, Frame};
 use ravel_trace::{LocationId, LockId, ThreadId};
 use serde::{Deserialize, Serialize};
 
+use crate::limit::Limit;
+
 pub use crate::rule::{Rule, RuleFamily};
 pub use crate::timeline::{Lane, Recording};
 
@@ -155,7 +157,7 @@ pub struct Finding {
     pub outcome: Option<Outcome>,
     /// Why it got no further than its evidence; none if nobody tried, or if there is no further.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<String>,
+    pub limit: Option<Limit>,
     /// Thread name and number of points, in turn.
     pub schedule: Vec<(String, u32)>,
     /// The command that makes it happen again, empty if there is none.

@@ -13,6 +13,7 @@ use anyhow::Result;
 use ravel_agent::options::Options as RecorderOptions;
 use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Times};
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_analysis::merge::{fold_alike, fold_same};
 use ravel_analysis::numbers::count;
 use ravel_analysis::patterns::language::Pattern;
@@ -31,7 +32,6 @@ use crate::obstacle::{self, RecordedWith};
 use crate::plans;
 use crate::proof::{Budget, Tally, is_observed_race_of_application, prove};
 use crate::suspects::{Suspected, Suspects, class_path, name_locks};
-use crate::words;
 
 /// What a job is to do.
 #[derive(Clone, Debug, Default)]
@@ -213,7 +213,7 @@ impl<'a> Job<'a> {
         self.decoded += trace.reader().decoded();
         if plans::is_for_races(trace.reader().header()) {
             for finding in findings.iter_mut().filter(|finding| is_replayable(finding)) {
-                finding.limit = Some(plans::CANNOT_FORCE.to_owned());
+                finding.limit = Some(plans::CANNOT_FORCE.into());
                 finding.replay.clear();
             }
         }
@@ -449,7 +449,7 @@ impl<'a> Job<'a> {
     }
 
     /// Why findings did not get further.
-    pub fn reasons(&self) -> &[(String, String)] {
+    pub fn reasons(&self) -> &[(String, Limit)] {
         &self.tally.reasons
     }
 
@@ -471,8 +471,9 @@ impl<'a> Job<'a> {
         let mut notes = Vec::new();
         if interrupted {
             let untried = |finding: &&Finding| {
-                let limit = finding.limit.as_deref();
-                limit == Some(words::NOT_TRIED_INTERRUPTED) && is_replayable(finding)
+                let limit = finding.limit.as_ref();
+                limit.is_some_and(|limit| limit.has(LimitKind::NotTried) && limit.has(LimitKind::Interrupted))
+                    && is_replayable(finding)
             };
             let untried = self.report.findings.iter().filter(untried).count();
             notes.push(format!("interrupted: {} not tried", count(untried as u64, "finding")));

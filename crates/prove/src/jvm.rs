@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use ravel_agent::ELAPSED;
 use ravel_agent::options::Options;
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_protocol::{EndedBy, JvmName, Signature, Status, Verdict, Watch, line};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
@@ -263,9 +264,10 @@ impl JvmRunner {
             output: own_output(fs::read(place(OUTPUT)).unwrap_or_default()),
             ended_by: ended_by.filter(|_| !cut),
             remark: match (&self.jvm, &report) {
-                _ if cut => "the time was used up (--budget)".to_string(),
-                (Some(jvm), None) => not_met(jvm, &place("roll"))?,
-                _ => self.remark.to_string(),
+                _ if cut && crate::interrupt::requested() => Limit::new("interrupted", [LimitKind::Interrupted]),
+                _ if cut => Limit::new("the time was used up (--budget)", [LimitKind::Budget]),
+                (Some(jvm), None) => not_met(jvm, &place("roll"))?.into(),
+                _ => self.remark.into(),
             },
             verdict: report.and_then(|report| report.verdict).filter(|_| !cut),
             partial: self.watched.is_some(),
@@ -365,7 +367,7 @@ impl Runner for JvmRunner {
                 result.failures = told.failures;
             }
             // Half of a run says nothing of its end, so none of it is looked at.
-            Ok(None) => result.remark = format!("it made more than {MOST_EVENTS} events"),
+            Ok(None) => result.remark = format!("it made more than {MOST_EVENTS} events").into(),
             Err(_) => {}
         }
         let _ = fs::remove_dir_all(&scratch);

@@ -4,8 +4,7 @@
 //! change something are named: a seed is not, if the recorded run had one.
 
 use ravel_analysis::finding::{Evidence, Finding};
-
-use crate::words;
+use ravel_analysis::limit::{Limit, LimitKind};
 
 /// What is known of the recording, as far as options of the recorder could have changed something.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,14 +33,14 @@ enum Obstacle {
 impl Obstacle {
     const ALL: [Obstacle; 4] = [Obstacle::Time, Obstacle::Differs, Obstacle::Unrecorded, Obstacle::Path];
 
-    fn of(reason: &str, with: RecordedWith) -> Option<Obstacle> {
-        if reason.contains(words::OUT_OF_TIME) {
+    fn of(reason: &Limit, with: RecordedWith) -> Option<Obstacle> {
+        if reason.has(LimitKind::Budget) {
             Some(Obstacle::Time)
-        } else if reason.contains(words::MAY_DIFFER) {
+        } else if reason.has(LimitKind::MayDiffer) {
             Some(Obstacle::Differs)
-        } else if with.without_frameworks && reason.contains(words::WAITED_OUTSIDE) {
+        } else if with.without_frameworks && reason.has(LimitKind::WaitedOutside) {
             Some(Obstacle::Unrecorded)
-        } else if reason.contains(words::LEFT_SCHEDULE) {
+        } else if reason.has(LimitKind::LeftSchedule) {
             Some(Obstacle::Path)
         } else {
             None
@@ -74,13 +73,13 @@ impl Obstacle {
 pub fn told(findings: &[Finding], with: RecordedWith) -> Option<String> {
     let likely =
         |finding: &&Finding| !finding.shown && matches!(finding.evidence, Evidence::Predicted | Evidence::Witnessed);
-    let reasons: Vec<&str> = findings
+    let reasons: Vec<&Limit> = findings
         .iter()
         .filter(likely)
-        .filter_map(|finding| finding.limit.as_deref())
+        .filter_map(|finding| finding.limit.as_ref())
         .collect();
     let number = |obstacle: Obstacle| {
-        let same = |reason: &&&str| Obstacle::of(reason, with) == Some(obstacle);
+        let same = |reason: &&&Limit| Obstacle::of(reason, with) == Some(obstacle);
         reasons.iter().filter(same).count()
     };
     let worst = Obstacle::ALL
@@ -101,8 +100,9 @@ mod tests {
     use ravel_protocol::{Cause, Slip};
 
     use super::*;
+    use crate::words;
 
-    fn finding(evidence: Evidence, limit: &str) -> Finding {
+    fn finding(evidence: Evidence, limit: Limit) -> Finding {
         Finding {
             id: String::new(),
             rule: Rule::DataRace,
@@ -114,7 +114,7 @@ mod tests {
             units: Vec::new(),
             steps: Vec::new(),
             outcome: None,
-            limit: Some(limit.to_owned()),
+            limit: Some(limit),
             schedule: Vec::new(),
             replay: String::new(),
             message: String::new(),
@@ -125,12 +125,10 @@ mod tests {
 
     #[test]
     fn the_reason_that_cost_most_is_told_with_the_option_that_helps() {
-        let late = finding(Evidence::Predicted, words::NOT_TRIED_TIME);
-        let differs = finding(
-            Evidence::Witnessed,
-            &format!("the run left the schedule; {}", words::MAY_DIFFER),
-        );
-        let tested = finding(Evidence::Confirmed, words::NOT_TRIED_TIME);
+        let late = finding(Evidence::Predicted, Limit::no_time());
+        let differs = words::left_schedule(Limit::new("input may differ", [LimitKind::MayDiffer]));
+        let differs = finding(Evidence::Witnessed, differs);
+        let tested = finding(Evidence::Confirmed, Limit::no_time());
         let plain = RecordedWith::default();
         let all = [differs.clone(), late.clone(), differs.clone(), tested.clone()];
         let words = told(&all, plain).expect("a reason");
@@ -147,7 +145,10 @@ mod tests {
             told(&[late, tested.clone()], plain).as_deref(),
             Some("the time was used up: a larger --budget helps")
         );
-        assert_eq!(told(&[tested, finding(Evidence::Predicted, "no idea")], plain), None);
+        assert_eq!(
+            told(&[tested, finding(Evidence::Predicted, "no idea".into())], plain),
+            None
+        );
     }
 
     #[test]
@@ -159,8 +160,8 @@ mod tests {
             until: 2,
             cause: Cause::WaitedOutside,
         };
-        let waited = format!("{}: {}", words::LEFT_SCHEDULE, words::slip(&slip));
-        let waited = [finding(Evidence::Predicted, &waited)];
+        let waited = words::left_schedule(words::lost_turn(&slip));
+        let waited = [finding(Evidence::Predicted, waited)];
         let without = RecordedWith {
             without_frameworks: true,
             ..RecordedWith::default()

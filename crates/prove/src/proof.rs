@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ravel_analysis::account::DirectedAccount;
 use ravel_analysis::finding::{Evidence, Finding, Rule, RuleFamily, UnitKind};
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::Image;
 use ravel_trace::Trace;
 use ravel_trace::origin::is_platform;
@@ -44,7 +45,6 @@ use crate::interrupt;
 use crate::jvm::JvmRunner;
 use crate::observer::{Observer, Progress, ProgressLine, Work};
 use crate::runner::Runner;
-use crate::words;
 
 /// Events of a recorded run up to which forced runs record everything; of longer ones, only what the findings are about.
 const MOST_RECORDED: u64 = 1_000_000;
@@ -90,7 +90,7 @@ pub struct Tally {
     /// Time spent on forced runs, of all threads that waited for one.
     pub replaying: Duration,
     /// Why a finding did not get further: its id and the reason.
-    pub reasons: Vec<(String, String)>,
+    pub reasons: Vec<(String, Limit)>,
     /// How the goals of directed runs fared.
     pub accounts: Vec<DirectedAccount>,
     /// How often the pattern of a finding happened again, and in how many directed runs: its id and both.
@@ -224,7 +224,7 @@ pub fn prove(
         .filter(|finding| finding.evidence >= Evidence::Confirmed)
         .map(|finding| (finding.id.clone(), finding.clone()))
         .collect();
-    let directed: BTreeMap<String, String> = findings
+    let directed: BTreeMap<String, Limit> = findings
         .iter_mut()
         .filter_map(|finding| Some((finding.id.clone(), finding.limit.take()?)))
         .collect();
@@ -257,7 +257,7 @@ pub fn prove(
         .filter(|finding| finding.evidence < Evidence::Confirmed)
     {
         if let Some(why) = directed.get(&finding.id) {
-            tell_both(finding, why);
+            tell_both(finding, why.clone());
             tally.reasons.retain(|(id, _)| *id != finding.id);
             tally
                 .reasons
@@ -285,11 +285,11 @@ pub fn prove(
 }
 
 /// Says why directed runs did not have a pattern, and then why a schedule did not, if one was tried.
-fn tell_both(finding: &mut Finding, directed: &str) {
-    let tried = |why: &String| ![words::NOT_TRIED_INTERRUPTED, words::NOT_TRIED_TIME].contains(&why.as_str());
+fn tell_both(finding: &mut Finding, directed: Limit) {
+    let tried = |why: &Limit| !why.has(LimitKind::NotTried);
     finding.limit = Some(match finding.limit.take().filter(tried) {
-        Some(schedule) => format!("{directed}; then {schedule}"),
-        None => directed.to_string(),
+        Some(schedule) => directed.then(schedule),
+        None => directed,
     });
 }
 
@@ -312,10 +312,8 @@ fn suspected(places: &directed::Places, suspicions: &[Finding]) -> Vec<Finding> 
 fn not_tried(findings: &mut [Finding]) -> Tally {
     let mut tally = Tally::default();
     for finding in findings {
-        finding.limit = Some(words::NOT_TRIED_INTERRUPTED.to_owned());
-        tally
-            .reasons
-            .push((finding.id.clone(), words::NOT_TRIED_INTERRUPTED.to_owned()));
+        finding.limit = Some(Limit::interrupted());
+        tally.reasons.push((finding.id.clone(), Limit::interrupted()));
     }
     tally
 }

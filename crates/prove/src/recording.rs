@@ -271,7 +271,7 @@ impl Growing {
 
 fn take(recording: &mut Recording, path: &Path, error: Option<&str>, observer: &dyn Observer) {
     match look(path, KEPT_RECORDS, observer) {
-        Ok((trace, application)) if application > 0 && trace.events > 0 => {
+        Ok((trace, application)) if application != Some(0) && trace.events > 0 => {
             let mut trace = trace;
             if let Some(error) = error {
                 trace.remarks.push(format!("the trace is incomplete: {error}"));
@@ -279,10 +279,10 @@ fn take(recording: &mut Recording, path: &Path, error: Option<&str>, observer: &
             recording.traces.push(trace);
         }
         Ok((trace, application)) => {
-            let reason = if application == 0 {
-                "no application class was loaded"
-            } else {
-                "its application classes did nothing that is recorded"
+            let reason = match application {
+                None => "it was killed before it wrote what it had recorded",
+                Some(0) => "no application class was loaded",
+                Some(_) => "its application classes did nothing that is recorded",
             };
             let reason = error.unwrap_or(reason);
             recording.empty.push(format!("{reason} ({})", trace.classes));
@@ -347,8 +347,9 @@ fn count(reader: &mut Reader, path: &Path, observer: &dyn Observer) -> Result<Fi
 }
 
 /// The figures of a trace. Those of one that has more than so many records come from its footer: reading it takes long, and
-/// shows only the number of shared cells besides, which the recorder does not count.
-fn look(path: &Path, most: u64, observer: &dyn Observer) -> Result<(RecordedTrace, u64)> {
+/// shows only the number of shared cells besides, which the recorder does not count. With them comes how many application classes
+/// were loaded; none if the trace was not closed, so that it is not known.
+fn look(path: &Path, most: u64, observer: &dyn Observer) -> Result<(RecordedTrace, Option<u64>)> {
     let mut reader = Reader::open(path, ReadOptions::default())?;
     let counted = reader.figures().filter(|_| reader.records() > most);
     let figures = match counted {
@@ -406,11 +407,11 @@ fn look(path: &Path, most: u64, observer: &dyn Observer) -> Result<(RecordedTrac
             footer.back_pressure_nanos / 1_000_000
         ));
     }
-    let application = footer
-        .counts
-        .iter()
-        .find(|(name, _)| name == "application classes")
-        .map_or(figures.events.min(1), |(_, count)| *count);
+    let application = reader.footer().map(|footer| {
+        let mut counts = footer.counts.iter();
+        let counted = counts.find(|(name, _)| name == "application classes");
+        counted.map_or(figures.events.min(1), |(_, count)| *count)
+    });
     let trace = RecordedTrace {
         path: path.to_path_buf(),
         bytes: reader.file_size(),

@@ -6,6 +6,7 @@ pub(crate) mod fake;
 use std::process::ExitStatus;
 
 use anyhow::Result;
+use ravel_analysis::limit::Limit;
 use ravel_protocol::{EndedBy, Slip, Verdict};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
@@ -33,7 +34,7 @@ pub struct Forced {
     /// Why the agent ended the JVM, if it did.
     pub ended_by: Option<EndedBy>,
     /// What is worth saying if it did not go as wanted; empty if nothing is.
-    pub remark: String,
+    pub remark: Limit,
     /// Whether its trace has only what was watched.
     pub partial: bool,
     /// Whether its trace goes on to its end.

@@ -1,24 +1,22 @@
 //! What a forced run's messages say, in words for people.
 
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_protocol::{Cause, Slip, Verdict};
 
 use crate::runner::Forced;
 
-/// Why a finding was not tried when the user interrupted.
-pub const NOT_TRIED_INTERRUPTED: &str = "it was not tried: interrupted";
-/// Why a finding was not tried when the budget was used up.
-pub const NOT_TRIED_TIME: &str = "it was not tried: the time was used up (--budget)";
-/// What all reasons say that have to do with the budget.
-pub const OUT_OF_TIME: &str = "(--budget)";
-/// What is said of a run that took another path although the threads read what they read when they were recorded.
-pub const MAY_DIFFER: &str = "input, time, random numbers or the order of a hash table may differ";
-/// What is said of a run that did not follow its schedule.
-pub const LEFT_SCHEDULE: &str = "the run left the schedule";
-/// What a thread did that waited for something that was not recorded.
-pub const WAITED_OUTSIDE: &str = "waited for something outside";
+/// That a run did not follow its schedule, and why.
+pub fn left_schedule(why: Limit) -> Limit {
+    Limit::new("the run left the schedule", [LimitKind::LeftSchedule]).because(why)
+}
 
 /// Why a turn was lost.
-pub fn slip(slip: &Slip) -> String {
+pub fn lost_turn(slip: &Slip) -> Limit {
+    let kind = matches!(slip.cause, Cause::WaitedOutside).then_some(LimitKind::WaitedOutside);
+    Limit::new(self::slip(slip), kind)
+}
+
+fn slip(slip: &Slip) -> String {
     let Slip { thread, at, until, .. } = slip;
     let before = match at < until {
         true => format!("before point {until}"),
@@ -31,7 +29,7 @@ pub fn slip(slip: &Slip) -> String {
         Cause::ThreadEnded => "ended".to_string(),
         Cause::MadeNoStep => "made no step".to_string(),
         Cause::Slept => "slept".to_string(),
-        Cause::WaitedOutside => WAITED_OUTSIDE.to_string(),
+        Cause::WaitedOutside => "waited for something outside".to_string(),
         Cause::WaitedForThread { .. } => "waited for another thread".to_string(),
         Cause::WantedLock(lock) => format!("wanted a lock of thread {}", lock.holder),
     };
@@ -44,16 +42,15 @@ pub fn threads(names: &[String]) -> String {
 }
 
 /// Why a run did not get through its schedule.
-pub fn failure(run: &Forced) -> String {
+pub fn failure(run: &Forced) -> Limit {
     let reason = match &run.verdict {
-        Some(Verdict::Failed { slip: lost }) => slip(lost),
-        _ if run.hung() => "it took too long".to_string(),
-        _ => format!("it ended with {}", run.status),
+        Some(Verdict::Failed { slip }) => lost_turn(slip),
+        _ if run.hung() => "it took too long".into(),
+        _ => format!("it ended with {}", run.status).into(),
     };
-    if run.remark.is_empty() {
-        reason
-    } else {
-        format!("{reason} ({})", run.remark)
+    match run.remark.is_empty() {
+        true => reason,
+        false => reason.noting(&run.remark),
     }
 }
 

@@ -2,8 +2,9 @@
 
 mod common;
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use common::{ravel, run, tested_jdks};
@@ -52,6 +53,44 @@ fn it_runs_on_every_jdk_and_leaves_nothing_behind() {
             .collect();
         assert!(left.is_empty(), "{left:?}");
     }
+}
+
+#[test]
+fn an_interrupt_ends_it_with_what_is_known() {
+    let jdk = tested_jdks().swap_remove(0);
+    let temporary = tempfile::tempdir().expect("a directory");
+    let mut child = ravel()
+        .arg("demo")
+        .env("JAVA_HOME", &jdk.home)
+        .env("TMPDIR", temporary.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("ravel starts");
+    let mut said = String::new();
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    for line in lines.by_ref() {
+        let line = line.expect("text");
+        said.push_str(&line);
+        if line.starts_with("4. ") {
+            break;
+        }
+    }
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(sent.expect("kill starts").success());
+    said.extend(lines.map(|line| line.expect("text") + "\n"));
+    let output = child.wait_with_output().expect("it ends");
+    said.push_str(&text(&output));
+    assert_eq!(output.status.code(), Some(143), "{said}");
+    for untrue in ["--budget", "cannot read", "\n5. ", "Now yours"] {
+        assert!(!said.contains(untrue), "{untrue} in:\n{said}");
+    }
+    assert!(
+        std::fs::read_dir(temporary.path())
+            .expect("a directory")
+            .next()
+            .is_none()
+    );
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn dump(chromium: &Path, page: &str, scheme: Scheme) -> Option<String> {
 /// A report with everything that a page can show: a recording, findings of all kinds, one that got no further.
 fn whole_report() -> ravel_analysis::finding::Report {
     let mut report = common::report("mixed");
-    report.findings[3].limit = Some("the run left the schedule: t2 was expected".to_owned());
+    report.findings[3].limit = Some("the run left the schedule: t2 was expected".into());
     let lane = |thread: &str| Lane {
         thread: thread.to_owned(),
         cells: vec![10, 0, 5],

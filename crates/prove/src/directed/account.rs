@@ -1,7 +1,7 @@
 //! Why a directed run did not have its pattern, in one sentence that names the line where the partner did not come; and the account of
 //! each step, for those who want to know more.
 
-use ravel_analysis::account::{DirectedAccount, DirectedStep};
+use ravel_analysis::account::{DirectedAccount, DirectedStep, HoldEnd};
 use ravel_protocol::goal::{Account, CodeSite, Goals, Released};
 
 /// How one goal fared in all its runs.
@@ -63,6 +63,16 @@ impl Accounts {
     /// Each goal of a finding.
     pub fn told(&self, id: &str) -> Vec<DirectedAccount> {
         self.0.iter().map(|goal| goal.told(id)).collect()
+    }
+}
+
+fn hold_end(why: Released) -> HoldEnd {
+    match why {
+        Released::Reached => HoldEnd::Reached,
+        Released::Idle => HoldEnd::Idle,
+        Released::Lock => HoldEnd::Lock,
+        Released::Cap => HoldEnd::Cap,
+        Released::Reset => HoldEnd::Reset,
     }
 }
 
@@ -144,13 +154,17 @@ impl GoalAccount {
             );
         }
         let mut ends = Vec::new();
-        for (why, words) in [
-            (Released::Idle, "no other thread could run"),
-            (Released::Cap, "the longest hold was over"),
-            (Released::Lock, "a thread needed a lock of the held one"),
-            (Released::Reached, "the step came and the pattern was not complete"),
-            (Released::Reset, "the held thread's part was over"),
+        for why in [
+            Released::Idle,
+            Released::Cap,
+            Released::Lock,
+            Released::Reached,
+            Released::Reset,
         ] {
+            let words = match why {
+                Released::Reached => "the step came and the pattern was not complete",
+                _ => hold_end(why).words(),
+            };
             if self.ended(why) > 0 {
                 ends.push(format!("{} {words}", times(self.ended(why))));
             }
@@ -175,13 +189,6 @@ impl GoalAccount {
                 candidates: of(&self.sum.candidates),
             }
         };
-        let name = |why: Released| match why {
-            Released::Reached => "reached",
-            Released::Idle => "idle",
-            Released::Lock => "lock",
-            Released::Cap => "cap",
-            Released::Reset => "reset",
-        };
         DirectedAccount {
             finding: id.to_string(),
             steps: self.sites.iter().enumerate().map(step).collect(),
@@ -192,7 +199,7 @@ impl GoalAccount {
                 .sum
                 .ended
                 .iter()
-                .map(|(why, count)| (name(*why).to_string(), *count))
+                .map(|(why, count)| (hold_end(*why), *count))
                 .collect(),
             held_ms: self.sum.held_millis,
             happened: self.sum.facts,

@@ -21,6 +21,7 @@ use std::time::Instant;
 use anyhow::Result;
 use ravel_analysis::account::DirectedAccount;
 use ravel_analysis::finding::{Evidence, Finding, Outcome};
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_protocol::goal::{Account, Goals, LogLine};
 
 use self::judge::{Court, judge, judge_repeated};
@@ -28,7 +29,6 @@ pub use self::places::{Places, PlacesBuilder};
 use self::rounds::WANTED_FACTS;
 pub(crate) use self::rounds::is_of_platform;
 use crate::proof::Clock;
-use crate::words;
 
 /// Occurrences of a finding that goals are made of.
 const MOST_CANDIDATES: usize = 4;
@@ -114,7 +114,7 @@ pub struct DirectedTally {
     /// Findings that had a goal in one, by id.
     pub tried: Vec<String>,
     /// Why a finding did not get further: its id and the reason.
-    pub reasons: Vec<(String, String)>,
+    pub reasons: Vec<(String, Limit)>,
     /// How each goal of the findings fared.
     pub accounts: Vec<DirectedAccount>,
     /// How often the pattern of a finding happened again, and in how many runs: its id and both.
@@ -150,7 +150,7 @@ pub fn direct(
             let finding = &mut findings[one.index];
             let reason = judge(finding, one, &court, &mut tally.runs)?;
             one.judged = true;
-            tally.settle(finding, reason);
+            tally.settle(finding, reason.into());
         }
     }
     for one in open.iter().filter(|one| one.judged) {
@@ -167,8 +167,8 @@ pub fn direct(
         }
     }
     let not_tried = match clock.is_interrupted() {
-        true => Some(words::NOT_TRIED_INTERRUPTED),
-        false => Some(words::NOT_TRIED_TIME).filter(|_| clock.now() >= deadline),
+        true => Some(Limit::interrupted()),
+        false => (clock.now() >= deadline).then(Limit::no_time),
     };
     for one in &open {
         let finding = &mut findings[one.index];
@@ -177,7 +177,7 @@ pub fn direct(
             tally.accounts.extend(one.accounts.told(&finding.id));
         }
         if !one.judged {
-            let reason = one.why_not(not_tried);
+            let reason = one.why_not(not_tried.as_ref());
             tally.settle(finding, reason);
         }
     }
@@ -186,15 +186,14 @@ pub fn direct(
 
 impl DirectedTally {
     /// Keeps why a finding did not get further.
-    fn settle(&mut self, finding: &mut Finding, reason: String) {
+    fn settle(&mut self, finding: &mut Finding, reason: Limit) {
         if reason.is_empty() {
             return;
         }
         // Why no schedule led there is still worth knowing if no goal did either.
         let before = finding.limit.take().filter(|_| finding.evidence < Evidence::Confirmed);
-        let was_tried = ![words::NOT_TRIED_INTERRUPTED, words::NOT_TRIED_TIME].contains(&reason.as_str());
         let reason = match before {
-            Some(before) if was_tried => format!("{before}; then {reason}"),
+            Some(before) if !reason.has(LimitKind::NotTried) => before.then(reason),
             Some(before) => before,
             None => reason,
         };

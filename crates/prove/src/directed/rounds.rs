@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Rule};
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_trace::origin::is_platform;
 
 use super::account::Accounts;
@@ -142,15 +143,22 @@ impl Open {
     }
 
     /// Why the pattern did not happen twice; `not_tried` is why no run was made, if none was.
-    pub fn why_not(&self, not_tried: Option<&str>) -> String {
+    pub fn why_not(&self, not_tried: Option<&Limit>) -> Limit {
         match (&self.refused, self.runs) {
             _ if !self.facts.is_empty() => match self.runs - self.facts.len() {
-                0 => "a directed run had the pattern; there was no time for a second one (--budget)".into(),
-                others => format!("a directed run had the pattern, {others} others did not"),
+                0 if not_tried.is_some_and(|why| why.has(LimitKind::Interrupted)) => Limit::new(
+                    "a directed run had the pattern; interrupted before a second one",
+                    [LimitKind::Interrupted],
+                ),
+                0 => Limit::new(
+                    "a directed run had the pattern; there was no time for a second one (--budget)",
+                    [LimitKind::Budget],
+                ),
+                others => format!("a directed run had the pattern, {others} others did not").into(),
             },
-            (Some(why), 0) => why.clone(),
-            (None, 0) => not_tried.unwrap_or_default().into(),
-            _ => self.accounts.why(self.runs),
+            (Some(why), 0) => why.as_str().into(),
+            (None, 0) => not_tried.cloned().unwrap_or_default(),
+            _ => self.accounts.why(self.runs).into(),
         }
     }
 }

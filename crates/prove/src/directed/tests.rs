@@ -277,7 +277,7 @@ fn a_race_that_happens_twice_is_confirmed_and_one_that_happens_once_is_not() {
     assert_eq!(findings[0].evidence, Evidence::Confirmed);
     assert_eq!(findings[1].evidence, Evidence::Predicted);
     let (_, reason) = tally.reasons.iter().find(|(id, _)| id == "once").expect("a reason");
-    assert_eq!(reason, "a directed run had the pattern, 7 others did not");
+    assert_eq!(reason.as_str(), "a directed run had the pattern, 7 others did not");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_serial_order_that_cannot_be_made_leaves_the_finding_confirmed_and_is_named(
         }
     });
     assert_eq!(findings[0].evidence, Evidence::Confirmed);
-    let limit = findings[0].limit.as_deref().expect("a reason");
+    let limit = findings[0].limit.as_ref().expect("a reason").as_str();
     assert!(limit.contains("no run had Stock.put before Stock.take"), "{limit}");
 }
 
@@ -424,7 +424,7 @@ fn a_failed_attempt_names_the_line_where_the_partner_did_not_come() {
     assert_eq!(findings[0].evidence, Evidence::Predicted);
     let (_, reason) = &tally.reasons[0];
     assert!(
-        reason.contains("no thread came to shop.Stock.put (line 12)"),
+        reason.as_str().contains("no thread came to shop.Stock.put (line 12)"),
         "{reason}"
     );
 }
@@ -485,7 +485,7 @@ fn a_serial_run_that_a_third_thread_disturbs_is_no_control() {
     let (mut findings, places) = counter_race();
     directed(&mut findings, &places, 100, &disturbed);
     assert_eq!(findings[0].evidence, Evidence::Confirmed);
-    let limit = findings[0].limit.as_deref().expect("a reason");
+    let limit = findings[0].limit.as_ref().expect("a reason").as_str();
     assert!(limit.contains("not known for every serial order"), "{limit}");
 }
 

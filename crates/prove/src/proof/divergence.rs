@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::{Leave, Schedule, ThreadName, naming};
 use ravel_trace::names::Names;
 use ravel_trace::{Event, Op, Value};
@@ -18,7 +19,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::marks::{op_name, variable};
 use crate::interrupt;
 use crate::runner::Forced;
-use crate::words::MAY_DIFFER;
 
 /// How far apart the same event may lie in two runs.
 const REACH: u32 = 10_000;
@@ -155,8 +155,14 @@ impl<'t> RecordedPath<'t> {
             let Some(same) = index.threads.get(name.path.as_str()) else {
                 if let Some(&number) = passed.first() {
                     let words = format!("thread {} was not started", name.name);
-                    let by_order = false;
-                    first = Some((number, Divergence { words, by_order }));
+                    first = Some((
+                        number,
+                        Divergence {
+                            words,
+                            by_order: false,
+                            may_differ: false,
+                        },
+                    ));
                 }
                 continue;
             };
@@ -225,7 +231,7 @@ impl<'t> RecordedPath<'t> {
                     shown(value(other)),
                     shown(was)
                 ),
-                None => MAY_DIFFER.to_string(),
+                None => "input, time, random numbers or the order of a hash table may differ".to_string(),
             };
             let words = format!(
                 "thread {} at point {}: expected {}, saw {seen}; {why}",
@@ -234,7 +240,14 @@ impl<'t> RecordedPath<'t> {
                 words(event, self.names)
             );
             let by_order = other_value.is_some();
-            return Some(Some((number, Divergence { words, by_order })));
+            return Some(Some((
+                number,
+                Divergence {
+                    words,
+                    by_order,
+                    may_differ: !by_order,
+                },
+            )));
         }
         Some(None)
     }
@@ -471,6 +484,15 @@ pub struct Divergence {
     pub words: String,
     /// Whether its thread had read something else than when it was recorded: the new order did that.
     pub by_order: bool,
+    /// Whether its thread read what it read when it was recorded, and still went another way.
+    pub may_differ: bool,
+}
+
+impl Divergence {
+    /// The divergence as the reason why a finding got no further.
+    pub fn limit(self) -> Limit {
+        Limit::new(self.words, self.may_differ.then_some(LimitKind::MayDiffer))
+    }
 }
 
 /// By thread, the recorded positions that were found and where.

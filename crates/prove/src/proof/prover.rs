@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome};
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::{CheckVerdict, Contenders, Effort, Goal, Image, Schedule, Shape, generate};
 use rustc_hash::FxHashSet;
 
@@ -70,12 +71,15 @@ impl Time<'_> {
     }
 
     /// Why nothing more is tried.
-    fn words(self) -> String {
-        match self.clock.now() < self.total {
+    fn limit(self) -> Limit {
+        if self.clock.is_interrupted() {
+            return Limit::new("interrupted", [LimitKind::Interrupted]);
+        }
+        let words = match self.clock.now() < self.total {
             true => "its share of the time was used up (--budget)",
             false => "the time was used up (--budget)",
-        }
-        .to_string()
+        };
+        Limit::new(words, [LimitKind::Budget])
     }
 }
 
@@ -109,12 +113,12 @@ impl<'a> Prover<'a> {
     /// Forces a finding, if there is time for it.
     pub fn attempt(&mut self, finding: &mut Finding, line: &ForcingLine<'_>) -> Result<()> {
         if self.time.clock.is_interrupted() {
-            self.give_up(finding, words::NOT_TRIED_INTERRUPTED);
+            self.give_up(finding, Limit::interrupted());
             return Ok(());
         }
         if self.is_over() {
             self.cut_short = true;
-            self.give_up(finding, words::NOT_TRIED_TIME);
+            self.give_up(finding, Limit::no_time());
             return Ok(());
         }
         line.begins(finding);
@@ -126,10 +130,9 @@ impl<'a> Prover<'a> {
         had_first_try || self.time.is_over() || self.time.clock.is_interrupted()
     }
 
-    fn give_up(&mut self, finding: &mut Finding, reason: impl Into<String>) {
+    fn give_up(&mut self, finding: &mut Finding, reason: Limit) {
         // Directed runs came first: how they fared says more than that no schedule was tried.
-        let reason = reason.into();
-        let untried = reason == words::NOT_TRIED_TIME || reason == words::NOT_TRIED_INTERRUPTED;
+        let untried = reason.has(LimitKind::NotTried);
         if finding.limit.is_some() && (untried || finding.evidence >= Evidence::Confirmed) {
             return;
         }
@@ -138,19 +141,20 @@ impl<'a> Prover<'a> {
     }
 
     fn finding(&mut self, finding: &mut Finding) -> Result<()> {
-        let mut reason = match self.cut {
+        let mut reason: Limit = match self.cut {
             Some(cut) if !finding.candidates.is_empty() => format!(
                 "it occurs only after the first {cut} events of the trace, which are all that schedules are made of"
-            ),
-            _ => "the trace has no occurrence of it that could be forced".to_string(),
+            )
+            .into(),
+            _ => "the trace has no occurrence of it that could be forced".into(),
         };
         let (mut scheduled, mut failures, mut happened) = (false, 0, false);
         for candidate in self.by_promise(finding) {
             if self.is_over() {
                 self.cut_short = true;
                 reason = match (self.needed.is_empty(), happened) {
-                    (true, _) => self.time.words(),
-                    (false, false) => format!("{reason}; then {}", self.time.words()),
+                    (true, _) => self.time.limit(),
+                    (false, false) => reason.then(self.time.limit()),
                     (false, true) => reason,
                 };
                 break;
@@ -222,7 +226,7 @@ impl<'a> Prover<'a> {
         finding: &mut Finding,
         candidate: &Candidate,
         scheduled: &mut bool,
-    ) -> Result<Result<String, String>> {
+    ) -> Result<Result<Limit, Limit>> {
         let mut candidate = candidate.clone();
         self.marks.add_units(&mut candidate);
         let Some(mut goal) = Goal::of_candidate(finding.rule, &candidate) else {
@@ -230,7 +234,7 @@ impl<'a> Prover<'a> {
         };
         self.marks.add_ends(&candidate, &mut goal);
         let contended = Contenders::of(self.image, &goal).is_contended();
-        let mut result = Err(String::new());
+        let mut result = Err(Limit::default());
         let mut ways = Vec::new();
         for (candidate, goal) in ways_round(&candidate, &goal) {
             let start = Instant::now();
@@ -246,7 +250,7 @@ impl<'a> Prover<'a> {
                         endings::endings(self.image, self.marks, &candidate, &goal, contended, &made.schedule);
                     ways.push((candidate, goal, endings));
                 }
-                Err(error) => result = Err(error.to_string()),
+                Err(error) => result = Err(error.to_string().into()),
             }
         }
         // What the threads do next is varied only when every way round was tried.
@@ -367,7 +371,7 @@ impl<'a> Prover<'a> {
         schedule: &Schedule,
         first: bool,
         went: Option<&Forced>,
-    ) -> Result<Result<Happened, String>> {
+    ) -> Result<Result<Happened, Limit>> {
         let mut runs = Vec::new();
         let (mut retry, mut number) = (first, 0);
         let known = went.and_then(|run| self.path.learn(schedule, run));
@@ -393,7 +397,7 @@ impl<'a> Prover<'a> {
                     let place = self.path.first_divergence(&schedule, &run);
                     self.disturbed |= place.as_ref().is_none_or(|place| !place.by_order);
                     return Ok(Err(match place {
-                        Some(place) => format!("{why}: {}", place.words),
+                        Some(place) => why.because(place.limit()),
                         None => why,
                     }));
                 }
@@ -408,27 +412,27 @@ impl<'a> Prover<'a> {
     }
 
     /// Whether a run had the candidate's events, by the same threads at the same places, in the wanted order.
-    fn happened(&self, candidate: &Candidate, goal: &Goal, shifts: &Shifts, run: &Forced) -> Result<(), String> {
+    fn happened(&self, candidate: &Candidate, goal: &Goal, shifts: &Shifts, run: &Forced) -> Result<(), Limit> {
         if goal.shape == Shape::Blocked {
             return match run.deadlock() {
                 Some(threads) if self.threads_of(candidate).iter().all(|name| threads.contains(name)) => Ok(()),
                 Some(_) => Err("other threads blocked each other".into()),
                 None if run.complete() => Err("the threads did not block each other".into()),
-                None => Err(format!("the run left the schedule: {}", words::failure(run))),
+                None => Err(words::left_schedule(words::failure(run))),
             };
         }
-        let slipped = |why: String| match run.slip() {
-            Some(slip) => format!("the run left the schedule: {}", words::slip(slip)),
+        let slipped = |why: Limit| match run.slip() {
+            Some(slip) => words::left_schedule(words::lost_turn(slip)),
             None => why,
         };
         let Some((events, names)) = &run.trace else {
-            return Err(format!("the run left no trace: {}", words::failure(run)));
+            return Err(Limit::from("the run left no trace").because(words::failure(run)));
         };
         // Turns after the pattern may be cut short by the program's end.
         let found = match self.marks.find(candidate, shifts, events, names) {
             Ok(found) => found,
-            Err(_) if !run.complete() => return Err(format!("the run left the schedule: {}", words::failure(run))),
-            Err(why) => return Err(slipped(why)),
+            Err(_) if !run.complete() => return Err(words::left_schedule(words::failure(run))),
+            Err(why) => return Err(slipped(why.into())),
         };
         if found.windows(2).any(|pair| pair[0] > pair[1]) {
             return Err(slipped("the accesses came in another order".into()));
@@ -458,7 +462,7 @@ impl<'a> Prover<'a> {
         goal: &Goal,
         happened: Happened,
         (contended, apart): (bool, bool),
-    ) -> Result<String> {
+    ) -> Result<Limit> {
         let Happened {
             mut runs,
             schedule,
@@ -508,7 +512,7 @@ impl<'a> Prover<'a> {
             Some(harm) if harm.missing == 0 => {
                 finding.evidence = Evidence::Harmful;
                 finding.outcome = Some(harm.outcome);
-                Ok(String::new())
+                Ok(Limit::default())
             }
             Some(harm) => {
                 finding.outcome = Some(harm.outcome);
@@ -516,7 +520,8 @@ impl<'a> Prover<'a> {
                 Ok(format!(
                     "{} of the serial orders of the units could not be run, so it is not certain that this is harm",
                     harm.missing
-                ))
+                )
+                .into())
             }
             None => {
                 self.disturbed = true;
@@ -533,7 +538,7 @@ impl<'a> Prover<'a> {
         goal: &Goal,
         (schedule, shifts): (&Schedule, &Shifts),
         mut runs: Vec<Arc<Forced>>,
-    ) -> Result<String> {
+    ) -> Result<Limit> {
         if runs.len() < 2 {
             runs.push(self.run(schedule, 1)?);
         }
@@ -551,7 +556,7 @@ impl<'a> Prover<'a> {
             thread: None,
             message: format!("{} wait for each other for ever", words::threads(threads)),
         });
-        Ok(String::new())
+        Ok(Limit::default())
     }
 
     /// The names of the threads of a candidate's events.

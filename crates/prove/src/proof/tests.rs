@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, Outcome, Rule, UnitKind, UnitRef, UnitSpan};
+use ravel_analysis::limit::Limit;
 use ravel_protocol::{Cause, EndedBy, Schedule, Slip, Verdict};
 use ravel_trace::{Event, MemoryTrace, Op, Source, Value};
 
@@ -163,7 +164,7 @@ fn told(finding: &Finding) -> (Evidence, &str, &str) {
 }
 
 fn limit(finding: &Finding) -> &str {
-    finding.limit.as_deref().unwrap_or_default()
+    finding.limit.as_ref().map_or("", Limit::as_str)
 }
 
 /// What a variable holds at the end of a run.

@@ -28,6 +28,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use ravel_analysis::limit::Limit;
 use ravel_protocol::{Cause, EndedBy, Leave, Schedule, Slip, Verdict, WantedLock};
 use ravel_trace::{Event, MemoryTrace, MethodId, Op, SiteId, Source as _, ThreadId, Value};
 
@@ -416,7 +417,7 @@ impl<'p> Machine<'p> {
             output: self.output.into_bytes(),
             timed_out: false,
             ended_by,
-            remark: String::new(),
+            remark: Limit::default(),
             partial: false,
             whole: ended_by.is_none(),
             returned: returned.collect(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use ravel_agent::options::Options;
+use ravel_prove::interrupt;
 use ravel_prove::java::{self, Java};
 use ravel_prove::job::Job;
 use ravel_prove::proof::Budget;
@@ -83,7 +84,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let demo = demo(&directory)?;
     if demo.recording.traces.is_empty() {
         super::record::report(&demo.recording);
-        return Ok(ExitCode::from(3));
+        return Ok(ExitCode::from(interrupt::exit_code().unwrap_or(3)));
     }
     seen(&demo, kept)?;
     print("\n4. Working out what else could have happened, and making it happen:\n\n")?;
@@ -98,7 +99,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut job = Job::new(settings, &Terminal);
     job.traces(std::slice::from_ref(&demo.trace))?;
     let code = run::report(job.finish(), Notes::default(), &report, &config)?;
+    if interrupt::requested() {
+        return Ok(code);
+    }
     corrected(&directory)?;
+    if let Some(signal) = interrupt::exit_code() {
+        return Ok(ExitCode::from(signal));
+    }
     if kept {
         print(&format!(
             "\nThe same as a page for a browser: {}\n",
@@ -140,8 +147,15 @@ fn corrected(directory: &Path) -> Result<()> {
     ))?;
     let java = java::jdk()?;
     let demo = compile(&java, &source, directory, "fixed/")?.record(&java, &directory.join("fixed.ravel"))?;
+    if interrupt::requested() || demo.recording.traces.is_empty() {
+        super::record::report(&demo.recording);
+        return Ok(());
+    }
     let mut job = Job::new(run::settings(&Config::default(), BUDGET), &Terminal);
     job.traces(std::slice::from_ref(&demo.trace))?;
+    if interrupt::requested() {
+        return Ok(());
+    }
     let left = job.findings().iter().filter(|finding| finding.shown).count();
     print(&match left {
         0 => "\n   Found: nothing. The bug is gone.\n".to_owned(),

@@ -105,9 +105,9 @@ fn by_hand(args: &Args, reader: &Reader, file: &Path) -> Result<ExitCode> {
     let run = JvmRunner::of(reader, args.budget.budget().run)?.force(&schedule, 0)?;
     std::io::stdout().write_all(&run.output)?;
     let verdict = match run.slip() {
-        Some(slip) => format!("the run left the schedule: {}", words::slip(slip)),
+        Some(slip) => words::left_schedule(words::lost_turn(slip)).into(),
         None if run.complete() => "every turn was taken".to_string(),
-        None => format!("the run left the schedule: {}", words::failure(&run)),
+        None => words::left_schedule(words::failure(&run)).into(),
     };
     eprintln!("ravel: {verdict}");
     if let Some(threads) = run.deadlock() {

@@ -222,7 +222,7 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     }
     fact("evidence", Look::Note, words::meaning(finding));
     if let Some(limit) = &finding.limit {
-        fact("no further", Look::Note, limit);
+        fact("no further", Look::Note, limit.as_str());
     }
     if !finding.help.is_empty() {
         fact("fix", Look::Good, &finding.help);

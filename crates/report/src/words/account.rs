@@ -1,6 +1,6 @@
 //! How the attempts of directed runs fared, line by line.
 
-use ravel_analysis::account::DirectedAccount;
+use ravel_analysis::account::{DirectedAccount, HoldEnd};
 
 use super::count;
 
@@ -19,16 +19,10 @@ pub fn account(account: &DirectedAccount) -> Vec<String> {
             ),
         });
     }
-    let ended: Vec<String> = [
-        ("reached", "the partner came"),
-        ("idle", "no other thread could run"),
-        ("lock", "a thread needed a lock of the held one"),
-        ("cap", "the longest hold was over"),
-        ("reset", "the held thread's part was over"),
-    ]
-    .iter()
-    .filter_map(|(name, words)| Some(format!("{} × {words}", account.ended.get(*name)?)))
-    .collect();
+    let ended: Vec<String> = HoldEnd::ALL
+        .iter()
+        .filter_map(|end| Some(format!("{} × {}", account.ended.get(end)?, end.words())))
+        .collect();
     lines.push(format!(
         "{}, {}, {} ({}), {} ms held, happened {}",
         count(account.runs, "run"),
@@ -64,7 +58,7 @@ mod tests {
             runs: 2,
             threads: 3,
             holds: 4,
-            ended: [("idle".to_string(), 4)].into(),
+            ended: [(HoldEnd::Idle, 4)].into(),
             held_ms: 20,
             ..DirectedAccount::default()
         };
