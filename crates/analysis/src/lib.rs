@@ -14,6 +14,7 @@ pub mod finding;
 pub mod fix;
 pub mod focus;
 pub mod generate;
+pub mod guards;
 pub mod limit;
 pub mod locks;
 pub mod lockset;

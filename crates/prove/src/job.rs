@@ -5,7 +5,7 @@ mod explore;
 mod failed;
 pub mod record;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use anyhow::Result;
 use ravel_agent::options::Options as RecorderOptions;
 use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Report, Times};
+use ravel_analysis::guards;
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_analysis::merge::{fold_alike, fold_same};
 use ravel_analysis::numbers::count;
@@ -89,6 +90,8 @@ pub struct Job<'a> {
     recorded_with: RecordedWith,
     /// What the user declares that no trace has; none before the first.
     unmatched: Option<Vec<String>>,
+    /// Annotations of the program that name no lock, in words.
+    unguarded: BTreeSet<String>,
     /// Whether the recorded runs are short enough for other orders to be tried.
     explorable: bool,
     orders: Orders,
@@ -192,6 +195,7 @@ impl<'a> Job<'a> {
             left_out: BTreeMap::new(),
             recorded_with: RecordedWith::default(),
             unmatched: None,
+            unguarded: BTreeSet::new(),
             explorable: true,
             orders: Orders::NotWanted,
             whole: true,
@@ -380,6 +384,7 @@ impl<'a> Job<'a> {
                 self.class_path.push(place);
             }
         }
+        self.unguarded.extend(guards::without_lock(reader.names()));
         let unmatched = settings.units.unmatched(reader.names());
         match &mut self.unmatched {
             Some(known) => known.retain(|words| unmatched.contains(words)),
@@ -487,6 +492,7 @@ impl<'a> Job<'a> {
                 .into_iter()
                 .map(|words| format!("in the configuration, {words}")),
         );
+        notes.extend(std::mem::take(&mut self.unguarded));
         notes.extend(left_out(&self.left_out));
         self.report.warnings.splice(0..0, notes);
     }
