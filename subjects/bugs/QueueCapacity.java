@@ -1,6 +1,6 @@
 /* bug:
  *   rule atomicity | atomic-set
- *   variable ArrayBlockingQueue.*
+ *   variable ArrayBlockingQueue.* | Depot.boxes
  *   evidence harmful
  *   outcome exception
  * about: Asks a bounded queue how much room is left and adds as many boxes as fit: another thread uses the room in
