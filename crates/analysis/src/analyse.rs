@@ -1,7 +1,7 @@
 //! The whole of analysis in one call, for callers that want findings and nothing else.
 
 use crate::engine::{Analysis, Engine};
-use crate::finding::{Evidence, Finding, Rule};
+use crate::finding::{AlsoSeen, Evidence, Finding, Rule};
 use crate::merge::merge_until;
 use crate::raw::RawReport;
 use crate::stop::Stop;
@@ -129,6 +129,18 @@ pub(crate) fn support(finding: &mut Finding, other: Finding) {
     add(&mut finding.patterns, other.patterns);
     add(&mut finding.analyses, other.analyses);
     add(&mut finding.variables, other.variables);
+    let own = AlsoSeen {
+        id: other.id,
+        rule: other.rule,
+        evidence: other.evidence,
+        message: other.message,
+    };
+    for view in std::iter::once(own).chain(other.also) {
+        let known = view.id == finding.id || finding.also.iter().any(|known| known.id == view.id);
+        if !known {
+            finding.also.push(view);
+        }
+    }
 }
 
 /// Whether replay can try to make a finding happen: it has an occurrence, and more than a rule of thumb behind it.

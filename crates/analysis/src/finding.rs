@@ -21,7 +21,7 @@ pub enum Evidence {
     Witnessed,
     /// A re-run under that schedule had it.
     Confirmed,
-    /// That re-run ended as no serial order does.
+    /// That re-run had an outcome that no serial order produces.
     Harmful,
 }
 
@@ -132,6 +132,31 @@ pub struct Outcome {
     pub message: String,
 }
 
+/// A run of the units one after the other, in one order.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SerialRun {
+    /// The threads of the units, in this order.
+    pub threads: Vec<String>,
+    /// The accesses of that run to the pattern's locations in the methods of the finding's steps, without locks and stacks; empty
+    /// if they are too many to show.
+    pub steps: Vec<FindingStep>,
+    /// What the run had in place of the finding's outcome: `Account.balance was 30`, `no exception`.
+    pub outcome: String,
+}
+
+/// Another view of a bug: what a second analysis or rule says of the same accesses.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AlsoSeen {
+    /// The id that it would have as a finding of its own.
+    pub id: String,
+    /// The kind of bug that it is seen as.
+    pub rule: Rule,
+    /// How far that got.
+    pub evidence: Evidence,
+    /// One sentence.
+    pub message: String,
+}
+
 /// One bug.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Finding {
@@ -155,9 +180,15 @@ pub struct Finding {
     pub steps: Vec<FindingStep>,
     /// None below confirmed.
     pub outcome: Option<Outcome>,
+    /// What serial orders of the units did in the runs that the outcome was compared with; empty if there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub serial: Vec<SerialRun>,
     /// Why it got no further than its evidence; none if nobody tried, or if there is no further.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// Other views of the same bug, which are no findings of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoSeen>,
     /// Thread name and number of points, in turn.
     pub schedule: Vec<(String, u32)>,
     /// The command that makes it happen again, empty if there is none.

@@ -119,6 +119,8 @@ mod tests {
             replay: String::new(),
             message: String::new(),
             help: String::new(),
+            serial: Vec::new(),
+            also: Vec::new(),
             candidates: Vec::new(),
         }
     }

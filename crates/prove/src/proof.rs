@@ -14,7 +14,9 @@ mod marks;
 mod ordered;
 mod prover;
 mod reading;
+mod retell;
 mod runs;
+mod serial;
 pub mod standstill;
 mod stuck;
 #[cfg(test)]

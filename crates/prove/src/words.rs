@@ -38,7 +38,10 @@ fn slip(slip: &Slip) -> String {
 
 /// The names of several threads.
 pub fn threads(names: &[String]) -> String {
-    names.join(", ")
+    match names {
+        [init @ .., last] if !init.is_empty() => format!("{} and {last}", init.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// Why a run did not get through its schedule.

@@ -68,6 +68,13 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
     if let [one] = certain.as_slice() {
         found.fill(Some(one.clone()));
     }
+    for step in finding.serial.iter_mut().flat_map(|run| &mut run.steps) {
+        match certain.as_slice() {
+            [one] if is_inner(step) => step.variable.clone_from(one),
+            _ if is_inner(step) => step.variable = own_name(&step.variable),
+            _ => {}
+        }
+    }
     for (at, name) in inner.into_iter().zip(found) {
         let step = &mut finding.steps[at];
         step.variable = name.unwrap_or_else(|| own_name(&step.variable));

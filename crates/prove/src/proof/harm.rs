@@ -1,4 +1,4 @@
-//! Whether a forced run ended as no serial order of the units does, and how.
+//! Whether a forced run had an outcome that no serial order of the units produces, and which.
 //!
 //! Compared are uncaught exceptions, deadlocks, hangs, exit codes, what the units returned, the final values of the finding's
 //! variables, and output. What differs between two runs of one serial order does not count, and a result counts only if both runs
@@ -31,6 +31,8 @@ pub struct Harm {
     pub steady: bool,
     /// How many serial orders it was not compared with.
     pub missing: usize,
+    /// The labels of the values that differ, if it is values that do.
+    labels: Vec<String>,
 }
 
 /// What is judged: an occurrence of a finding that was forced.
@@ -87,9 +89,10 @@ impl Judged<'_> {
         }
         let threads = words::threads(runs[0].deadlock()?);
         Some(Harm {
-            outcome: outcome("deadlock", format!("{threads} wait for each other for ever")),
+            outcome: outcome("deadlock", format!("{threads} wait for each other")),
             steady: true,
             missing: controls.missing,
+            labels: Vec::new(),
         })
     }
 
@@ -182,6 +185,7 @@ fn exceptions(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
             outcome,
             steady: alike(controls, |run| run.exceptions().len()),
             missing: controls.missing,
+            labels: Vec::new(),
         })
     })
 }
@@ -193,7 +197,7 @@ fn hang(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
     }
     let message = match runs[0].waiting() {
         Some(threads) => format!(
-            "{} wait, and nobody is left to wake them; {}",
+            "{} wait, and no thread is left to wake them; {}",
             words::threads(threads),
             controls.words("ends", "end")
         ),
@@ -203,6 +207,7 @@ fn hang(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         outcome: outcome("hang", message),
         steady: alike(controls, |run| run.status.code()),
         missing: controls.missing,
+        labels: Vec::new(),
     })
 }
 
@@ -219,6 +224,7 @@ fn exit_code(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         outcome: outcome("exit", format!("the program ended with exit code {code}")),
         steady: alike(controls, |run| run.status.code()),
         missing: controls.missing,
+        labels: Vec::new(),
     })
 }
 
@@ -299,6 +305,7 @@ impl Judged<'_> {
                     outcome: outcome(one.kind, message),
                     steady: possible.len() > 1 && possible.iter().all(|other| other.value == possible[0].value),
                     missing: controls.missing,
+                    labels: vec![one.label.clone()],
                 });
             }
         }
@@ -326,7 +333,27 @@ impl Judged<'_> {
             outcome: outcome(together[0].kind, message),
             steady: false,
             missing: controls.missing,
+            labels: together.iter().map(|seen| seen.label.clone()).collect(),
         })
+    }
+
+    /// What a serial run had in place of the harm, in words.
+    pub fn instead(&self, harm: &Harm, run: &Forced) -> String {
+        let seen = self.seen(run);
+        let told = |label: &String| {
+            let one = seen.iter().find(|seen| seen.label == *label)?;
+            one.is_readable().then(|| format!("{} {}", one.label, one.shown()))
+        };
+        let values: Vec<String> = harm.labels.iter().filter_map(told).collect();
+        match (harm.outcome.kind.as_str(), run.status.code()) {
+            _ if !values.is_empty() => values.join(" and "),
+            ("value" | "return", _) => "a different value".to_owned(),
+            ("exception", _) if run.exceptions().is_empty() => "no exception".to_owned(),
+            ("exception", _) => "no such exception".to_owned(),
+            ("exit", Some(code)) => format!("exit code {code}"),
+            ("output", _) => "different output".to_owned(),
+            _ => "the program ends".to_owned(),
+        }
     }
 
     /// What a run came to, as far as it can be compared.
@@ -497,6 +524,7 @@ fn outputs(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         outcome: outcome("output", message),
         steady: alike(controls, |run| run.output.clone()),
         missing: controls.missing,
+        labels: Vec::new(),
     })
 }
 

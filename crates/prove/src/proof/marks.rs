@@ -43,7 +43,7 @@ pub struct Mark {
     since: u32,
     split: Option<u32>,
     /// How many locks its thread holds then.
-    locks: u32,
+    pub locks: u32,
     /// The method entered, if it is the entry of one.
     pub method: Option<String>,
 }
@@ -435,7 +435,7 @@ pub fn place(event: &Event, call: SiteId, names: &Names) -> (String, String, Str
 }
 
 /// The method of the JDK in which an event is, and the bytecode index of the program's call that led there.
-fn inside(event: &Event, call: SiteId, names: &Names) -> Option<(String, u32)> {
+pub fn inside(event: &Event, call: SiteId, names: &Names) -> Option<(String, u32)> {
     if call != SiteId(0) && is_platform(names.class_of_site(event.site)) {
         return Some((names.method_text(names.method_of(event.site)?), names.site(call).bci));
     }

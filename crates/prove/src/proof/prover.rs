@@ -273,7 +273,7 @@ impl<'a> Prover<'a> {
                         let values = self.values(&candidate, &happened);
                         if result.is_err() && finding.evidence < Evidence::Confirmed {
                             finding.schedule = schedule.to_pairs();
-                            self.retell(finding, &candidate, &values);
+                            self.marks.retell(finding, &candidate, &values);
                         }
                         let limit = self.judge(finding, &candidate, &goal, happened, (contended, *apart))?;
                         // With other writers, only the ending in which all threads go on one by one can be compared.
@@ -282,7 +282,7 @@ impl<'a> Prover<'a> {
                         }
                         if finding.evidence == Evidence::Harmful {
                             finding.schedule = schedule.to_pairs();
-                            self.retell(finding, &candidate, &values);
+                            self.marks.retell(finding, &candidate, &values);
                             return Ok(result);
                         }
                     }
@@ -316,40 +316,6 @@ impl<'a> Prover<'a> {
             .find(candidate, &happened.shifts, events, names)
             .unwrap_or_default();
         found.into_iter().map(|at| names.value_text(&events[at])).collect()
-    }
-
-    /// Another occurrence happened than the one that the finding tells: tells that one, with its values.
-    fn retell(&self, finding: &mut Finding, candidate: &Candidate, values: &[Option<String>]) {
-        if finding.steps.len() != candidate.events.len() {
-            return;
-        }
-        let told: Vec<ravel_analysis::finding::FindingStep> = finding.steps.clone();
-        for (step, event) in finding.steps.iter_mut().zip(&candidate.events) {
-            let Some(same) = told
-                .iter()
-                .find(|told| told.event.is_some_and(|told| told.index == event.index))
-            else {
-                let Some(mark) = self.marks.get(event.index) else {
-                    continue;
-                };
-                let of_thread = |told: &&ravel_analysis::finding::FindingStep| {
-                    told.event.is_some_and(|told| told.thread == event.thread) && told.variable == mark.variable
-                };
-                let Some(like) = told.iter().find(of_thread) else {
-                    continue;
-                };
-                *step = like.clone();
-                step.op = mark.op.to_string();
-                (step.class, step.method, step.file, step.line) = mark.place.clone();
-                (step.inside, step.call) = mark.inside.clone().unzip();
-                step.event = Some(*event);
-                continue;
-            };
-            *step = same.clone();
-        }
-        for (step, value) in finding.steps.iter_mut().zip(values) {
-            step.value.clone_from(value);
-        }
     }
 
     /// A schedule's run of this number, from 0.
@@ -474,7 +440,7 @@ impl<'a> Prover<'a> {
             finding.outcome = Some(Outcome {
                 kind: "normal".into(),
                 thread: None,
-                message: "the forced run ended as any other".into(),
+                message: "the pattern happened; this time it had no visible effect".into(),
             });
         }
         if goal.shape == Shape::Blocked {
@@ -508,6 +474,9 @@ impl<'a> Prover<'a> {
             true => judged.harm(&runs, &controls),
             false => None,
         };
+        if let Some(harm) = &harm {
+            finding.serial = judged.serial_runs(finding, harm, &controls);
+        }
         match harm {
             Some(harm) if harm.missing == 0 => {
                 finding.evidence = Evidence::Harmful;
@@ -554,7 +523,7 @@ impl<'a> Prover<'a> {
         finding.outcome = Some(Outcome {
             kind: "deadlock".into(),
             thread: None,
-            message: format!("{} wait for each other for ever", words::threads(threads)),
+            message: format!("{} wait for each other", words::threads(threads)),
         });
         Ok(Limit::default())
     }

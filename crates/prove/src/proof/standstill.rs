@@ -75,7 +75,7 @@ fn finding(run: &Forced) -> Option<Finding> {
             Rule::LockOrder,
             steps,
             format!(
-                "{} waits for a signal and keeps {kept}, which whoever would give it needs: {waiting} wait for ever.",
+                "{} waits for a signal and keeps {kept}, which the thread that would give the signal needs: {waiting} wait without end.",
                 names.thread(wait.thread).name
             ),
             "Wait on the outermost lock that is held, or give it up before waiting: a wait gives up its own lock alone.",
@@ -93,7 +93,7 @@ fn finding(run: &Forced) -> Option<Finding> {
             Rule::NakedNotify,
             vec![step(&given, lock, names), step(&wait, lock, names)],
             format!(
-                "{} waits for a signal that {} may have given before: then {waiting} wait for ever.",
+                "{} waits for a signal that {} may have given before: then {waiting} wait without end.",
                 names.thread(wait.thread).name,
                 names.thread(given.thread).name
             ),
@@ -120,9 +120,11 @@ fn finding(run: &Forced) -> Option<Finding> {
         outcome: Some(Outcome {
             kind: "hang".into(),
             thread: None,
-            message: format!("{waiting} wait for ever"),
+            message: format!("{waiting} wait without end"),
         }),
+        serial: Vec::new(),
         limit: None,
+        also: Vec::new(),
         schedule: Vec::new(),
         replay: String::new(),
         candidates: Vec::new(),

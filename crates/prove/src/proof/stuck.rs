@@ -91,7 +91,7 @@ fn finding(circle: &[String], held: &[Held]) -> Finding {
         patterns: Vec::new(),
         analyses: vec!["replay".into()],
         message: format!(
-            "The program locks up by itself: {circle} wait for each other for ever ({}).",
+            "The program deadlocks: {circle} wait for each other ({}).",
             holds.join(", ")
         ),
         help: "Take the locks in the same order everywhere.".into(),
@@ -101,9 +101,11 @@ fn finding(circle: &[String], held: &[Held]) -> Finding {
         outcome: Some(Outcome {
             kind: "deadlock".into(),
             thread: None,
-            message: format!("{circle} wait for each other for ever"),
+            message: format!("{circle} wait for each other"),
         }),
+        serial: Vec::new(),
         limit: None,
+        also: Vec::new(),
         schedule: Vec::new(),
         replay: String::new(),
         candidates: Vec::new(),

@@ -112,7 +112,9 @@ fn finding(fake: &Fake, rule: Rule, events: &[(&str, u32)], units: &[(&str, u32,
         units: Vec::new(),
         steps: Vec::new(),
         outcome: None,
+        serial: Vec::new(),
         limit: None,
+        also: Vec::new(),
         schedule: Vec::new(),
         replay: String::new(),
         message: String::new(),
@@ -295,6 +297,32 @@ fn an_access_outside_any_unit_is_a_unit_of_its_own() {
 }
 
 #[test]
+fn a_finding_keeps_what_its_serial_orders_did() {
+    let finding = atomicity(&fake(SETTER));
+    let mut runs: Vec<(String, String, String)> = finding
+        .serial
+        .iter()
+        .map(|run| {
+            let steps: Vec<String> = run
+                .steps
+                .iter()
+                .map(|step| format!("{} {} {}", step.thread, step.op, step.variable))
+                .collect();
+            (run.threads.join(" "), steps.join(", "), run.outcome.clone())
+        })
+        .collect();
+    runs.sort();
+    let told = |threads: &str, steps: &str, outcome: &str| (threads.to_owned(), steps.to_owned(), outcome.to_owned());
+    assert_eq!(
+        runs,
+        [
+            told("t1 t2", "t1 read C.n, t1 write C.n, t2 write C.n", "C.n was 5"),
+            told("t2 t1", "t2 write C.n, t1 read C.n, t1 write C.n", "C.n was 6"),
+        ]
+    );
+}
+
+#[test]
 fn a_pattern_that_ends_like_a_serial_order_is_confirmed_and_no_more() {
     let program = fake(
         "
@@ -316,7 +344,7 @@ fn a_pattern_that_ends_like_a_serial_order_is_confirmed_and_no_more() {
     let events = [("t1", 5), ("t2", 9), ("t1", 6)];
     let units = [("t1", 4, 7), ("t2", 8, 10)];
     let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
-    let normal = "the forced run ended as any other";
+    let normal = "the pattern happened; this time it had no visible effect";
     assert_eq!(told(&finding), (Evidence::Confirmed, "normal", normal));
     assert_eq!(
         limit(&finding),
@@ -563,7 +591,7 @@ fn a_hang_that_no_serial_order_has_is_harm() {
             hangs(run);
         }
     }));
-    let message = "t1, t2 wait, and nobody is left to wake them; every serial order ends";
+    let message = "t1 and t2 wait, and no thread is left to wake them; every serial order ends";
     assert_eq!(told(&finding), (Evidence::Harmful, "hang", message));
 }
 
@@ -622,7 +650,7 @@ const INNER: [(&str, u32); 2] = [("t1", 5), ("t2", 9)];
 fn locks_in_opposite_orders_deadlock() {
     let program = fake(CROSSED);
     let finding = judged(&program, finding(&program, Rule::LockOrder, &INNER, &[]));
-    let message = "t1, t2 wait for each other for ever";
+    let message = "t1 and t2 wait for each other";
     assert_eq!(told(&finding), (Evidence::Harmful, "deadlock", message));
 }
 
@@ -688,7 +716,7 @@ fn an_order_after_which_nothing_moves_is_a_finding_if_it_comes_twice() {
     let (found, runs) = standstill::find(&fake(text), &Schedule::default()).expect("runs");
     let found = found.expect("a standstill");
     assert_eq!((found.rule, runs), (Rule::NakedNotify, 2));
-    assert_eq!(told(&found).2, "t2 wait for ever");
+    assert_eq!(told(&found).2, "t2 wait without end");
     let once = fake(text).altered(|_, number, run| {
         if number > 0 {
             run.verdict = Some(Verdict::Complete { slip: None });

@@ -1,0 +1,66 @@
+//! A finding told anew, when another occurrence happened than the one that it tells.
+
+use ravel_analysis::describe::message;
+use ravel_analysis::finding::{Candidate, Finding, FindingStep, RuleFamily};
+
+use super::marks::Marks;
+
+impl Marks {
+    /// Another occurrence happened than the one that the finding tells: tells that one, with its values.
+    pub fn retell(&self, finding: &mut Finding, candidate: &Candidate, values: &[Option<String>]) {
+        if finding.steps.len() != candidate.events.len() {
+            return;
+        }
+        let told: Vec<FindingStep> = finding.steps.clone();
+        for (step, event) in finding.steps.iter_mut().zip(&candidate.events) {
+            let Some(same) = told
+                .iter()
+                .find(|told| told.event.is_some_and(|told| told.index == event.index))
+            else {
+                let Some(mark) = self.get(event.index) else {
+                    continue;
+                };
+                let of_thread = |told: &&FindingStep| {
+                    told.event.is_some_and(|told| told.thread == event.thread) && told.variable == mark.variable
+                };
+                let Some(like) = told.iter().find(of_thread) else {
+                    continue;
+                };
+                let place = (&like.class, &like.method, &like.file, like.line);
+                let same_place = place == (&mark.place.0, &mark.place.1, &mark.place.2, mark.place.3);
+                *step = like.clone();
+                // Which calls led to another place is not known.
+                if !same_place {
+                    step.stack.clear();
+                }
+                if mark.locks == 0 {
+                    step.locks.clear();
+                }
+                step.op = mark.op.to_string();
+                (step.class, step.method, step.file, step.line) = mark.place.clone();
+                (step.inside, step.call) = mark.inside.clone().unzip();
+                step.event = Some(*event);
+                continue;
+            };
+            *step = same.clone();
+        }
+        // This sentence tells between which accesses the other thread comes in.
+        if finding.steps != told && finding.rule.family() == RuleFamily::Atomicity {
+            finding.message = retold(finding);
+        }
+        for (step, value) in finding.steps.iter_mut().zip(values) {
+            step.value.clone_from(value);
+        }
+    }
+}
+
+/// The sentence of a finding for the steps that it has now.
+fn retold(finding: &Finding) -> String {
+    let mut variables: Vec<String> = Vec::new();
+    for step in finding.steps.iter().filter(|step| !step.variable.is_empty()) {
+        if !variables.contains(&step.variable) {
+            variables.push(step.variable.clone());
+        }
+    }
+    message(finding.rule, &variables, &finding.units, &finding.steps)
+}
