@@ -236,6 +236,10 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
             naming::qualified_method(&format!("{}.{}", s.class, s.method))
         ),
     };
+    let bare_place = |s: &FindingStep| match place(s).split_once(" (line ") {
+        Some((name, line)) => format!("{name}, line {}", line.trim_end_matches(')')),
+        None => place(s),
+    };
     let unit = units
         .first()
         .map_or_else(|| "a unit".to_owned(), |u| naming::qualified_method(&u.method));
@@ -264,9 +268,10 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
         },
         RuleFamily::Atomicity => match other {
             Some(other) => format!(
-                "{unit} is interrupted: {} {}s {what} between two of its accesses.",
-                place(other),
-                other.op
+                "{unit} is not atomic: another thread can {} {what} ({}) between {}.",
+                if other.op == "read" { "read" } else { "change" },
+                bare_place(other),
+                between(steps)
             ),
             None => unruled(),
         },
@@ -284,13 +289,28 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
             None => unruled(),
         },
         RuleFamily::Serializability => {
-            format!("{unit} interleaves with other threads in a way that no order of whole steps gives ({what}).")
+            format!("{unit} interleaves with other threads in a way that no serial order produces ({what}).")
         }
         RuleFamily::LockOrder => {
-            format!("Threads take {what} in different orders and can block each other for ever.")
+            format!("Threads take {what} in different orders and can deadlock.")
         }
         // The scan and the prover write their own sentences.
         RuleFamily::Failure | RuleFamily::Code => unruled(),
+    }
+}
+
+/// Between which of its own accesses a unit lets another thread in: those of the first step's thread around the first step of another.
+fn between(steps: &[FindingStep]) -> &'static str {
+    let own = |step: &&FindingStep| step.thread == steps[0].thread;
+    let first = steps.iter().take_while(own).last();
+    let last = steps.iter().skip_while(own).find(own);
+    let (first, last) = (first.map(|s| s.op.as_str()), last.map(|s| s.op.as_str()));
+    match (first.unwrap_or_default(), last.unwrap_or_default()) {
+        ("read", "read") => "two of its reads",
+        ("read", "write" | "update") => "its read and its write",
+        ("write" | "update", "read") => "its write and its read",
+        ("write" | "update", "write" | "update") => "two of its writes",
+        _ => "two of its accesses",
     }
 }
 

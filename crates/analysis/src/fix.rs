@@ -28,7 +28,7 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Findin
             ),
         },
         RuleFamily::Serializability => {
-            format!("If {unit} must be one step, hold one lock over all of it; if not, mark it @NotAtomic.")
+            format!("If {unit} must be atomic, hold one lock over all of it; if not, mark it @NotAtomic.")
         }
         RuleFamily::LockOrder => "Take the locks in the same order everywhere.".to_owned(),
         RuleFamily::Failure => "Order the threads so that it cannot happen.".to_owned(),

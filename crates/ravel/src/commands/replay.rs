@@ -111,10 +111,7 @@ fn by_hand(args: &Args, reader: &Reader, file: &Path) -> Result<ExitCode> {
     };
     eprintln!("ravel: {verdict}");
     if let Some(threads) = run.deadlock() {
-        eprintln!(
-            "ravel: deadlock: {} wait for each other for ever",
-            words::threads(threads)
-        );
+        eprintln!("ravel: deadlock: {} wait for each other", words::threads(threads));
     } else if run.hung() {
         let threads = run
             .waiting()

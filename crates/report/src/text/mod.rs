@@ -214,15 +214,18 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     let units = words::units(finding);
     if !units.is_empty() {
         let more = units.len().saturating_sub(MOST_UNITS);
-        let mut text = format!("expected of {}", units[..units.len() - more].join(" and "));
+        let mut text = units[..units.len() - more].join(" and ");
         if more > 0 {
             text.push_str(&format!(" and {more} more"));
         }
-        fact("one step", Look::Note, &text);
+        fact("should be atomic", Look::Note, &text);
     }
     fact("evidence", Look::Note, words::meaning(finding));
+    if !finding.also.is_empty() {
+        fact("also seen as", Look::Note, &words::also(finding));
+    }
     if let Some(limit) = &finding.limit {
-        fact("no further", Look::Note, limit.as_str());
+        fact(words::limit_label(finding), Look::Note, limit.as_str());
     }
     if !finding.help.is_empty() {
         fact("fix", Look::Good, &finding.help);

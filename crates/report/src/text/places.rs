@@ -270,52 +270,15 @@ fn crop(text: &str, indent: usize, focus: usize, room: usize, ellipsis: &str) ->
     (cut(&shown, room, ellipsis), skip + width(&rest[..at]) - width(ellipsis))
 }
 
-/// Column and length of what a step touches in its line: the variable's name if it is there, else the whole code.
+/// Column and length of what a step touches in its line.
 fn mark(text: &str, step: &FindingStep) -> (usize, usize) {
-    if let Some(name) = naming::variable::word(&step.variable)
-        && let Some(at) = find_word(text, name)
-    {
-        return (width(&text[..at]), width(name));
-    }
-    let code = text.trim();
-    let start = width(text) - width(text.trim_start());
-    (start, width(code).max(1))
-}
-
-fn find_word(text: &str, word: &str) -> Option<usize> {
-    if word.is_empty() {
-        return None;
-    }
-    let part_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    let words: Vec<usize> = text
-        .match_indices(word)
-        .map(|(at, _)| at)
-        .filter(|&at| {
-            !text[..at].chars().next_back().is_some_and(part_of_name)
-                && !text[at + word.len()..].chars().next().is_some_and(part_of_name)
-        })
-        .collect();
-    // A method may bear the name of the field that it reads.
-    let is_call = |at: usize| text[at + word.len()..].trim_start().starts_with('(');
-    words
-        .iter()
-        .copied()
-        .find(|&at| !is_call(at))
-        .or(words.first().copied())
+    let touched = crate::mark::touched(text, step);
+    (width(&text[..touched.start]), width(&text[touched]).max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn marks_whole_words_only() {
-        assert_eq!(find_word("itemsLeft = items;", "items"), Some(12));
-        assert_eq!(find_word("itemsLeft", "items"), None);
-        assert_eq!(find_word("fun left() = left", "left"), Some(13));
-        assert_eq!(find_word("left()", "left"), Some(0));
-        assert_eq!(find_word("x", ""), None);
-    }
 
     #[test]
     fn cropping_keeps_the_focus() {

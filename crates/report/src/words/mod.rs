@@ -6,7 +6,7 @@ mod account;
 mod command;
 mod steps;
 
-use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule, RuleFamily, UnitKind};
+use ravel_analysis::finding::{AlsoSeen, Evidence, Finding, FindingStep, Outcome, Rule, RuleFamily, UnitKind};
 use ravel_trace::naming;
 
 pub use account::account;
@@ -55,13 +55,15 @@ pub fn parse_rule(name: &str) -> Option<Rule> {
 /// What a step of the ladder says, and what it leaves open.
 pub fn evidence_meaning(evidence: Evidence) -> &'static str {
     match evidence {
-        Evidence::Suspected => "a rule of thumb is broken; no order of the threads was worked out that shows harm",
+        Evidence::Suspected => "the code breaks a rule of thumb; no order of the threads is known that shows harm",
         Evidence::Predicted => {
             "locks and order allow it; no whole schedule was found that leads there, so it was not forced"
         }
         Evidence::Witnessed => "a whole schedule leads there; it has not happened in a forced run",
-        Evidence::Confirmed => "it happened in a forced run; that run ended as a serial order could also end",
-        Evidence::Harmful => "it happened in a forced run, and that run ended as no serial order ends",
+        Evidence::Confirmed => {
+            "it happened in a forced run; that run had an outcome that a serial order can have as well"
+        }
+        Evidence::Harmful => "it happened in a forced run, and that run had an outcome that no serial order produces",
     }
 }
 
@@ -76,9 +78,17 @@ pub fn meaning(finding: &Finding) -> &'static str {
     // Without units there is no serial order to compare with, and none is needed.
     let stands_still = finding.units.is_empty() && finding.analyses == ["replay"];
     if stands_still && finding.evidence == Evidence::Harmful {
-        return "it happened in two forced runs out of two, and nothing moved any more";
+        return "it happened in two forced runs out of two, and no thread could go on";
     }
     evidence_meaning(finding.evidence)
+}
+
+/// What the reason is called for which a finding got no further: nothing was proven, or no harm was.
+pub fn limit_label(finding: &Finding) -> &'static str {
+    match finding.evidence {
+        Evidence::Confirmed | Evidence::Harmful => "harm not proven",
+        Evidence::Suspected | Evidence::Predicted | Evidence::Witnessed => "not proven",
+    }
 }
 
 /// Whether a finding is what went wrong in the recorded run.
@@ -103,8 +113,8 @@ pub fn outcome_kind(outcome: &Outcome) -> &str {
         "exception" => "uncaught exception",
         "deadlock" => "deadlock",
         "hang" => "hang",
-        "exit" => "another exit code",
-        "output" => "another output",
+        "exit" => "different exit code",
+        "output" => "different output",
         "value" => "wrong value",
         "return" => "wrong result",
         other => other,
@@ -140,7 +150,7 @@ pub fn listed(all: Vec<String>, most: usize) -> String {
     }
 }
 
-/// What is expected to be one step, a line for each method: `Stock.take(int) in t1 and t2 (critical section)`.
+/// What should be atomic, a line for each method: `Stock.take(int) in t1 and t2 (critical section)`.
 pub fn units(finding: &Finding) -> Vec<String> {
     let mut known: Vec<(&str, Vec<&str>, Vec<UnitKind>)> = Vec::new();
     for unit in &finding.units {
@@ -167,6 +177,22 @@ pub fn units(finding: &Finding) -> Vec<String> {
         format!("{}{within}{kind}", naming::signature(name))
     };
     known.into_iter().map(line).collect()
+}
+
+/// Another view of the same bug, as in `data-race (confirmed)`.
+pub fn also_seen(view: &AlsoSeen) -> String {
+    format!("{} ({})", rule(view.rule), evidence(view.evidence))
+}
+
+/// The other views of a bug, each kind once: `data-race (confirmed), unserializable (predicted)`.
+pub fn also(finding: &Finding) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for view in finding.also.iter().map(also_seen) {
+        if !told.contains(&view) {
+            told.push(view);
+        }
+    }
+    told.join(", ")
 }
 
 /// Kinds of units, the surest first.

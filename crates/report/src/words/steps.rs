@@ -172,7 +172,7 @@ pub fn order_heading(finding: &Finding) -> &'static str {
     }
     match finding.rule.family() {
         RuleFamily::Race => "two accesses that nothing keeps apart",
-        RuleFamily::LockOrder => "the order that locks up",
+        RuleFamily::LockOrder => "the order that deadlocks",
         RuleFamily::Failure => "where the threads are",
         RuleFamily::Discipline
         | RuleFamily::Atomicity
