@@ -8,7 +8,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 CASES ?= 20000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup build java msrv demo test bench realworld fuzz miri evidence
+.PHONY: help setup build java msrv demo pictures test bench realworld fuzz miri evidence
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench      what recording and analysing cost"
 	@echo "make realworld  record H2, Derby, Lucene, Jetty and a Maven project"
 	@echo "make evidence   how far all buggy subjects get, RUNS times each"
+	@echo "make pictures   draw the pictures of docs/images again, in Chromium"
 	@echo "make fuzz       hostile bytes and random programs, for long"
 	@echo "make miri       unit tests under Miri, which needs a nightly compiler"
 	@echo "make java       compile the Java classes of the agent, which are checked in"
@@ -38,6 +39,11 @@ msrv:
 demo: setup
 	@$(CARGO) build --locked -p ravel
 	@scripts/with-jdk.sh target/debug/ravel demo || [ $$? = 1 ]
+
+pictures:
+	@scripts/setup.sh --tests
+	@$(CARGO) build --locked -p ravel
+	@scripts/with-jdk.sh scripts/pictures.sh
 
 test:
 	@scripts/setup.sh --tests
