@@ -46,6 +46,8 @@ enum Command {
     Report(commands::report::Args),
     /// Accept today's findings, so that only new ones fail a build.
     Baseline(commands::baseline::Args),
+    /// Compare two reports: what is new, what is gone, whose evidence changed.
+    Diff(commands::diff::Args),
     /// Look into a trace, convert it.
     Trace(commands::trace::Args),
     /// What a rule, a pattern or a step of the evidence means.
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Command::Own(args) => commands::own::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Baseline(args) => commands::baseline::run(args),
+        Command::Diff(args) => commands::diff::run(args),
         Command::Trace(args) => commands::trace::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Config(args) => commands::config::run(args),

@@ -334,6 +334,25 @@ fn every_command_and_option_says_what_it_is_for() {
 }
 
 #[test]
+fn a_comparison_fails_only_on_what_is_new() {
+    let report = |name: &str| common::root().join(format!("crates/report/tests/reports/{name}.json"));
+    let compared = |code: i32, old: &str, new: &str| {
+        let output = run(ravel().arg("diff").args([report(old), report(new)]), LIMIT);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{old}, {new}: {said}");
+        said
+    };
+    assert_has(&compared(0, "mixed", "mixed"), "0 new, 0 gone");
+    assert_has(
+        &compared(1, "lock-order", "mixed"),
+        "new      a1b2c3d4 [atomicity] harmful",
+    );
+    assert_has(&compared(0, "mixed", "empty"), "0 new, 3 gone");
+    assert_has(&compared(2, "mixed", "missing"), "missing.json");
+    assert_has(&ends_with(2, ravel().args(["diff", "-", "-"])), "standard input");
+}
+
+#[test]
 fn files_that_are_no_traces_are_refused_by_name() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name);

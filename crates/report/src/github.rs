@@ -71,6 +71,9 @@ fn annotate(out: &mut String, finding: &Finding, remark: &str, options: &Options
     if !finding.help.is_empty() {
         let _ = write!(message, "\nFix: {}", finding.help);
     }
+    if !finding.also.is_empty() {
+        let _ = write!(message, "\nAlso seen as: {}", words::also(finding));
+    }
     if !finding.replay.is_empty() {
         let _ = write!(message, "\nAgain: {}", finding.replay);
     }

@@ -1,9 +1,10 @@
-//! JUnit XML, for build servers that show tests: every visible finding is a failed test, every rule that found nothing
-//! a passed one, so that a clean run is not an empty suite. Work that was not done to its end is an error of its own.
+//! JUnit XML, for build servers that show tests: every visible finding is a failed test, with its file and line. A run without one
+//! is a single passed test, the run itself, because build servers take an empty suite for a mistake. Work that was not done to
+//! its end is an error of its own.
 
 use std::fmt::Write as _;
 
-use ravel_analysis::finding::{Finding, Report, Rule};
+use ravel_analysis::finding::{Finding, FindingStep, Report};
 
 use crate::format::{Form, Renderer};
 use crate::{Options, text, words};
@@ -19,25 +20,28 @@ pub const FORMAT: Renderer = Renderer {
 /// The suite.
 pub fn render(report: &Report, options: &Options<'_>) -> String {
     let findings = options.visible(report);
-    let clean: Vec<_> = Rule::ALL
-        .iter()
-        .copied()
-        .filter(|&r| findings.iter().all(|f| f.rule != r))
-        .collect();
     let warnings = options.warnings(report);
-    let errors = usize::from(!report.complete);
-    let tests = findings.len() + clean.len() + errors;
+    let nothing_seen = report.summary.events == 0 && report.summary.classes.instrumented == 0;
+    let problem = match (report.complete, nothing_seen) {
+        (false, _) => Some(warnings.first().copied().unwrap_or("the work was not done to its end")),
+        (true, true) => Some("nothing was observed, so this says nothing about the program"),
+        (true, false) => None,
+    };
+    let errors = usize::from(problem.is_some());
+    let clean = findings.is_empty() && problem.is_none();
+    let tests = findings.len() + usize::from(clean) + errors;
     let failures = findings.len();
     let suspicions = options.visible_suspicions(report);
     let all = tests + suspicions.len();
+    let time = time(report);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         out,
-        "<testsuites name=\"ravel\" tests=\"{all}\" failures=\"{failures}\" errors=\"{errors}\">"
+        "<testsuites name=\"ravel\" tests=\"{all}\" failures=\"{failures}\" errors=\"{errors}\"{time}>"
     );
     let _ = writeln!(
         out,
-        "  <testsuite name=\"ravel\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\" time=\"0\">"
+        "  <testsuite name=\"ravel\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\"{time}>"
     );
     let _ = writeln!(
         out,
@@ -47,18 +51,18 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     for finding in findings {
         case(&mut out, finding, options);
     }
-    for rule in clean {
+    if clean {
         let _ = writeln!(
             out,
-            "    <testcase classname=\"ravel.{0}\" name=\"no {0} is shown\" time=\"0\"/>",
-            words::rule(rule)
+            "    <testcase classname=\"ravel\" name=\"{}\"{time}/>",
+            escape(&format!("{}: no bug is shown", words::program(&report.program)))
         );
     }
-    if !report.complete {
+    if let Some(problem) = problem {
         let _ = writeln!(
             out,
-            "    <testcase classname=\"ravel\" name=\"the work was done to its end\" time=\"0\">\n      <error message=\"{}\"/>\n    </testcase>",
-            escape(warnings.first().copied().unwrap_or("the work was not done to its end"))
+            "    <testcase classname=\"ravel\" name=\"the work was done to its end\">\n      <error message=\"{}\"/>\n    </testcase>",
+            escape(problem)
         );
     }
     if !warnings.is_empty() {
@@ -66,25 +70,26 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     }
     out.push_str("  </testsuite>\n");
     if !suspicions.is_empty() {
-        suite_of_suspicions(&mut out, suspicions);
+        suite_of_suspicions(&mut out, suspicions, options);
     }
     out.push_str("</testsuites>\n");
     out
 }
 
 /// What only the code says is a suite of its own, of tests that were not made.
-fn suite_of_suspicions(out: &mut String, suspicions: &[Finding]) {
+fn suite_of_suspicions(out: &mut String, suspicions: &[Finding], options: &Options<'_>) {
     let (name, count) = (words::ONLY_IN_CODE, suspicions.len());
     let _ = writeln!(
         out,
-        "  <testsuite name=\"{name}\" tests=\"{count}\" failures=\"0\" errors=\"0\" skipped=\"{count}\" time=\"0\">"
+        "  <testsuite name=\"{name}\" tests=\"{count}\" failures=\"0\" errors=\"0\" skipped=\"{count}\">"
     );
     for finding in suspicions {
         let _ = writeln!(
             out,
-            "    <testcase classname=\"{}\" name=\"{}\" time=\"0\"><skipped message=\"{name}: {}\"/></testcase>",
+            "    <testcase classname=\"{}\" name=\"{}\"{}><skipped message=\"{name}: {}\"/></testcase>",
             escape(class(finding)),
             escape(&title(finding)),
+            place(finding, options),
             escape(&finding.message),
         );
     }
@@ -93,6 +98,27 @@ fn suite_of_suspicions(out: &mut String, suspicions: &[Finding]) {
 
 fn class(finding: &Finding) -> &str {
     words::main_place(finding).map_or("ravel", |s| s.class.as_str())
+}
+
+/// How long the work took, in seconds; empty if the report does not say.
+fn time(report: &Report) -> String {
+    let Some(times) = &report.summary.times else {
+        return String::new();
+    };
+    let all = times.record + times.search + times.schedule + times.replay;
+    format!(" time=\"{}.{:03}\"", all / 1000, all % 1000)
+}
+
+/// File and line, as far as they are known: the path of the source, or the name of the file alone if the source was not found.
+fn place(finding: &Finding, options: &Options<'_>) -> String {
+    let Some(step) = words::main_place(finding) else {
+        return String::new();
+    };
+    let path = |step: &FindingStep| options.sources.known_path(&step.class, &step.file);
+    let file = path(step).or(Some(step.file.clone()).filter(|file| !file.is_empty()));
+    let file = file.map(|file| format!(" file=\"{}\"", escape(&file)));
+    let line = (step.line > 0).then(|| format!(" line=\"{}\"", step.line));
+    format!("{}{}", file.unwrap_or_default(), line.unwrap_or_default())
 }
 
 fn title(finding: &Finding) -> String {
@@ -111,9 +137,10 @@ fn case(out: &mut String, finding: &Finding, options: &Options<'_>) {
     };
     let _ = writeln!(
         out,
-        "    <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>",
+        "    <testcase classname=\"{}\" name=\"{}\"{}>\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>",
         escape(class(finding)),
         escape(&title(finding)),
+        place(finding, options),
         words::evidence(finding.evidence),
         escape(&finding.message),
         escape(&text::render_finding(finding, &plain)),

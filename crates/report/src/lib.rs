@@ -6,12 +6,15 @@
 
 pub mod baseline;
 pub mod config;
+pub mod diff;
+pub mod edit;
 pub mod format;
 pub mod github;
 pub mod html;
 pub mod json;
 pub mod junit;
 pub mod layout;
+mod mark;
 pub mod rules;
 pub mod sarif;
 pub mod source;

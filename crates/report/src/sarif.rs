@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::format::{Form, Renderer};
 use crate::rules::Page;
-use crate::{Options, words};
+use crate::{Options, edit, mark, words};
 
 /// Where the format is described.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -118,12 +118,18 @@ fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
     if !finding.help.is_empty() {
         text.push_str(&format!(" {}", finding.help));
     }
+    if !finding.also.is_empty() {
+        text.push_str(&format!(" Also seen as {}.", words::also(finding)));
+    }
     let mut properties = json!({
         "evidence": words::evidence(finding.evidence),
         "patterns": finding.patterns,
         "analyses": finding.analyses,
         "variables": finding.variables,
     });
+    if !finding.also.is_empty() {
+        properties["alsoSeenAs"] = json!(finding.also);
+    }
     if !finding.replay.is_empty() {
         properties["replay"] = json!(finding.replay);
     }
@@ -136,6 +142,9 @@ fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
         "partialFingerprints": { "ravelFinding/v1": finding.id },
         "properties": properties,
     });
+    if let Some(edit) = edit::certain(finding, options.sources) {
+        result["fixes"] = json!([fix(finding, &edit)]);
+    }
     let related = related(finding, options);
     if !related.is_empty() {
         result["relatedLocations"] = Value::Array(related);
@@ -160,6 +169,20 @@ fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
         result["stacks"] = Value::Array(stacks);
     }
     Some(result)
+}
+
+/// An edit that a reader can accept with a click.
+fn fix(finding: &Finding, edit: &edit::Insertion) -> Value {
+    json!({
+        "description": { "text": finding.help },
+        "artifactChanges": [{
+            "artifactLocation": { "uri": encode_path(&edit.path), "uriBaseId": BASE },
+            "replacements": [{
+                "deletedRegion": { "startLine": edit.line, "startColumn": edit.column, "endColumn": edit.column },
+                "insertedContent": { "text": edit.text },
+            }],
+        }],
+    })
 }
 
 /// A result that a person should look at, and that fails nothing.
@@ -191,6 +214,11 @@ fn main_location(finding: &Finding, options: &Options<'_>) -> Option<Value> {
 fn location(step: &FindingStep, options: &Options<'_>) -> Option<Value> {
     let uri = options.sources.relative_path(&step.class, &step.file)?;
     let mut location = json!({ "physicalLocation": physical(&uri, step.line) });
+    if let Some(columns) = columns(step, options) {
+        let region = &mut location["physicalLocation"]["region"];
+        region["startColumn"] = json!(columns.start);
+        region["endColumn"] = json!(columns.end);
+    }
     if !step.class.is_empty() {
         location["logicalLocations"] = json!([{
             "name": step.method,
@@ -206,6 +234,15 @@ fn physical(uri: &str, line: u32) -> Value {
         "artifactLocation": { "uri": encode_path(uri), "uriBaseId": BASE },
         "region": { "startLine": line.clamp(1, i32::MAX as u32) },
     })
+}
+
+/// The columns of what a step touches, from 1, the end not included; none without the source.
+fn columns(step: &FindingStep, options: &Options<'_>) -> Option<std::ops::Range<usize>> {
+    let source = options.sources.find(&step.class, &step.file)?;
+    let line = source.line(step.line)?;
+    let touched = mark::touched(line, step);
+    let column = |byte: usize| line[..byte].chars().count() + 1;
+    (!touched.is_empty()).then(|| column(touched.start)..column(touched.end))
 }
 
 /// Every other place once, so that a reader of the alert sees both sides.

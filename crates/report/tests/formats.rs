@@ -4,6 +4,11 @@ mod common;
 
 use std::path::Path;
 
+use ravel_analysis::account::{DirectedAccount, DirectedStep};
+use ravel_analysis::finding::{
+    AlsoSeen, Evidence, Finding, FindingStep, Lane, Outcome, Recording, Report, Rule, Scanned, SerialRun, Summary,
+    Times,
+};
 use ravel_report::{Format, Options, SourceFinder, json, render, rules};
 use serde_json::Value;
 
@@ -30,6 +35,129 @@ fn json_goes_round() {
         );
         assert_eq!(given, made, "{name}: nothing is lost or added");
     }
+}
+
+/// The published schema, and the same with every property that it does not name forbidden: in a test, a property that nobody
+/// described is a mistake.
+fn findings_schema() -> (jsonschema::Validator, jsonschema::Validator) {
+    fn close(schema: &mut Value) {
+        if let Some(object) = schema.as_object_mut() {
+            if object.contains_key("properties") {
+                object.insert("additionalProperties".to_owned(), false.into());
+            }
+            object.values_mut().for_each(close);
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings.schema.json");
+    let text = std::fs::read_to_string(path).expect("docs/findings.schema.json");
+    let schema: Value = serde_json::from_str(&text).expect("JSON");
+    let mut closed = schema.clone();
+    close(&mut closed);
+    let validator = |schema: &Value| jsonschema::validator_for(schema).expect("a schema");
+    (validator(&schema), validator(&closed))
+}
+
+/// A report in which every optional part is there. Without `..`, so that a new field must be added here, and so to the schema.
+fn full_report() -> Report {
+    let step = FindingStep {
+        value: Some("3".to_owned()),
+        inside: Some("java.util.HashMap.put".to_owned()),
+        locks: vec!["shop.Stock".to_owned()],
+        stack: vec!["shop.Stock.count (Stock.java:14)".to_owned()],
+        ..FindingStep::default()
+    };
+    let finding = Finding {
+        id: "a1b2c3d4".to_owned(),
+        rule: Rule::Atomicity,
+        evidence: Evidence::Harmful,
+        shown: true,
+        patterns: vec!["R W' W".to_owned()],
+        analyses: vec!["patterns".to_owned()],
+        variables: vec!["shop.Stock.items".to_owned()],
+        units: common::report("atomicity").findings[0].units.clone(),
+        steps: vec![step.clone()],
+        outcome: Some(Outcome {
+            kind: "exception".to_owned(),
+            thread: Some("t1".to_owned()),
+            message: "m".to_owned(),
+        }),
+        serial: vec![SerialRun {
+            threads: vec!["t1".to_owned(), "t2".to_owned()],
+            steps: vec![step],
+            outcome: "no exception".to_owned(),
+        }],
+        limit: Some("l".to_owned()),
+        also: vec![AlsoSeen {
+            id: "0c9d8e7f".to_owned(),
+            rule: Rule::DataRace,
+            evidence: Evidence::Confirmed,
+            message: "m".to_owned(),
+        }],
+        schedule: vec![("t1".to_owned(), 3)],
+        replay: "r".to_owned(),
+        message: "m".to_owned(),
+        help: "h".to_owned(),
+        candidates: Vec::new(),
+    };
+    Report {
+        version: 1,
+        program: "p".to_owned(),
+        complete: true,
+        summary: Summary {
+            times: Some(Times::default()),
+            scanned: Some(Scanned::default()),
+            ..Summary::default()
+        },
+        warnings: vec!["w".to_owned()],
+        findings: vec![finding.clone()],
+        suspicions: vec![finding],
+        recordings: vec![Recording {
+            trace: "t.ravel".to_owned(),
+            events: 1,
+            cell: 1,
+            lanes: vec![Lane {
+                thread: "t1".to_owned(),
+                cells: vec![1],
+            }],
+            more_threads: 1,
+            moments: [("a1b2c3d4".to_owned(), vec![0])].into(),
+        }],
+        directed: vec![DirectedAccount {
+            steps: vec![DirectedStep::default()],
+            ended: [("idle".to_owned(), 1)].into(),
+            ..DirectedAccount::default()
+        }],
+    }
+}
+
+#[test]
+fn the_schema_of_findings_describes_every_field() {
+    let (open, closed) = findings_schema();
+    let of = |report: &Report| serde_json::from_str::<Value>(&json::render(report)).expect("JSON");
+    let mut reports: Vec<Report> = common::REPORTS.iter().map(|name| common::report(name)).collect();
+    reports.push(full_report());
+    for report in &reports {
+        let made = of(report);
+        for validator in [&open, &closed] {
+            let errors: Vec<String> = validator
+                .iter_errors(&made)
+                .map(|e| format!("{e} at {}", e.instance_path()))
+                .collect();
+            assert!(errors.is_empty(), "{errors:#?}");
+        }
+    }
+    let mut more = of(&reports[0]);
+    more["added"] = 1.into();
+    assert!(open.is_valid(&more), "fields may be added");
+    assert!(!closed.is_valid(&more), "the test would notice");
+    for rule in Rule::ALL {
+        let mut report = full_report();
+        report.findings[0].rule = *rule;
+        assert!(open.is_valid(&of(&report)), "{}", rule.name());
+    }
+    let mut broken = of(&full_report());
+    broken["findings"][0]["evidence"] = "certain".into();
+    assert!(!open.is_valid(&broken), "the validator can fail");
 }
 
 #[test]
@@ -108,6 +236,12 @@ fn sarif_has_what_code_scanning_needs() {
         "src/main/java/shop/Stock.java"
     );
     assert_eq!(atomicity["locations"][0]["physicalLocation"]["region"]["startLine"], 16);
+    let region = &atomicity["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(
+        (&region["startColumn"], &region["endColumn"]),
+        (&9.into(), &14.into()),
+        "the word `items`"
+    );
     let flow = atomicity["codeFlows"][0]["threadFlows"][0]["locations"]
         .as_array()
         .expect("flow");
@@ -117,6 +251,40 @@ fn sarif_has_what_code_scanning_needs() {
     assert_eq!(atomicity["relatedLocations"].as_array().map(Vec::len), Some(3));
     assert_eq!(atomicity["stacks"].as_array().map(Vec::len), Some(4));
     assert_eq!(atomicity["stacks"][0]["frames"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn sarif_has_the_edit_that_is_certain() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("src/shop/Cache.java");
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+    let source = "package shop;\nclass Cache {\n    private static Cache one;\n    static Cache get() {\n        if (one == null) {\n";
+    std::fs::write(&file, source).expect("written");
+    let mut sources = SourceFinder::new(folder.path());
+    sources.add_usual_roots();
+    let mut report = common::report("data-race");
+    let finding = &mut report.findings[0];
+    finding.rule = Rule::DoubleCheckedLocking;
+    finding.variables = vec!["shop.Cache.one".to_owned()];
+    finding.help = "Declare Cache.one volatile.".to_owned();
+    for step in &mut finding.steps {
+        (step.class, step.file, step.line) = ("shop.Cache".to_owned(), "Cache.java".to_owned(), 5);
+    }
+    let log = |report: &Report| -> Value {
+        serde_json::from_str(&render(report, Format::Sarif, &Options::new(&sources))).expect("JSON")
+    };
+    let made = log(&report);
+    assert!(common::sarif_validator().is_valid(&made));
+    let change = &made["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
+    assert_eq!(change["artifactLocation"]["uri"], "src/shop/Cache.java");
+    let region = &change["replacements"][0]["deletedRegion"];
+    assert_eq!((&region["startLine"], &region["startColumn"]), (&3.into(), &20.into()));
+    assert_eq!(change["replacements"][0]["insertedContent"]["text"], "volatile ");
+    report.findings[0].rule = Rule::DataRace;
+    assert!(
+        log(&report)["runs"][0]["results"][0].get("fixes").is_none(),
+        "only where it is certain"
+    );
 }
 
 #[test]
@@ -133,6 +301,21 @@ fn a_finding_without_a_place_is_no_result() {
     assert_eq!(log["runs"][0]["results"].as_array().map(Vec::len), Some(0));
     let notification = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
     assert!(notification.as_str().expect("said").contains("7be1d0c4"));
+}
+
+#[test]
+fn other_views_of_a_bug_are_in_every_format() {
+    let sources = common::sources();
+    let mut report = common::report("atomicity");
+    report.findings[0].also = full_report().findings.remove(0).also;
+    for format in Format::ALL {
+        let text = render(&report, *format, &Options::new(&sources));
+        let known = match *format {
+            Format::Json => text.contains("\"also\"") && text.contains("0c9d8e7f"),
+            _ => text.contains("data-race (confirmed)"),
+        };
+        assert!(known, "{format}: {text}");
+    }
 }
 
 #[test]
@@ -168,9 +351,51 @@ fn junit_is_well_formed_and_counts() {
     assert_eq!(suite.attribute("tests"), Some(cases.to_string().as_str()));
     assert_eq!(suite.attribute("failures"), Some("3"));
     assert_eq!(failures, 3);
+    assert_eq!(cases, failures, "no test is made up");
+}
+
+#[test]
+fn junit_says_where_and_how_long() {
+    let sources = common::sources();
+    let mut report = common::report("mixed");
+    report.summary.times = Some(Times {
+        record: 1200,
+        search: 34,
+        ..Default::default()
+    });
+    let suite = |report: &Report| {
+        let text = render(report, Format::Junit, &Options::new(&sources));
+        let document = roxmltree::Document::parse(&text).expect("well formed");
+        let attributes = |tag: &str| -> Vec<Vec<(String, String)>> {
+            let nodes = document.descendants().filter(|n| n.has_tag_name(tag));
+            let of = |n: roxmltree::Node<'_, '_>| {
+                n.attributes()
+                    .map(|a| (a.name().to_owned(), a.value().to_owned()))
+                    .collect()
+            };
+            nodes.map(of).collect()
+        };
+        (attributes("testsuite").remove(0), attributes("testcase"))
+    };
+    let has = |attributes: &[(String, String)], name: &str, value: &str| {
+        assert!(
+            attributes.iter().any(|(n, v)| n == name && v == value),
+            "{name}={value}: {attributes:?}"
+        );
+    };
+    let (whole, cases) = suite(&report);
+    has(&whole, "time", "1.234");
+    has(&cases[0], "file", "src/main/java/shop/Stock.java");
+    has(&cases[0], "line", "16");
+    report.findings.clear();
+    let (whole, cases) = suite(&report);
+    assert_eq!(cases.len(), 1, "the run itself is the one test that passed");
+    has(&whole, "failures", "0");
     assert!(
-        text.contains("no lock-order is shown"),
-        "a rule without findings is a passed test"
+        cases[0]
+            .iter()
+            .any(|(n, v)| n == "name" && v.ends_with("no bug is shown")),
+        "{cases:?}"
     );
 }
 

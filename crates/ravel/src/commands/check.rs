@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ravel_analysis::finding::UnitKind;
+use ravel_analysis::analyse::is_replayable;
+use ravel_analysis::finding::{Report, UnitKind};
 use ravel_analysis::focus::Focus;
 use ravel_analysis::registry;
 use ravel_own::plan::Plan;
@@ -99,6 +100,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let analysed = format!("{} analyses in {:.1} s", work.analyses, start.elapsed().as_secs_f64());
     let notes = Notes {
         analysed: Some(analysed),
+        untested: untested(&report, &args.traces),
         warnings,
         ..Notes::default()
     };
@@ -110,6 +112,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (None, true) if nothing && code == ExitCode::SUCCESS => ExitCode::from(3),
         (None, true) => code,
     })
+}
+
+/// What would prove more than an analysis of traces does, if there is something to prove and a command to start again.
+fn untested(report: &Report, traces: &[PathBuf]) -> Option<String> {
+    let can_prove = report.findings.iter().any(is_replayable) && !report.program.is_empty();
+    let trace = match traces {
+        [one] => one.display().to_string(),
+        _ => "TRACE".to_owned(),
+    };
+    can_prove.then(|| format!("`ravel replay {trace}` runs the program again to prove them"))
 }
 
 /// What a plan proves of a trace's program, if the trace was recorded with that plan and all of it held.
@@ -127,5 +139,31 @@ fn focus(plan: Option<&(Plan, &Path)>, path: &Path, trace: &Trace) -> Focus {
             );
             Focus::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_can_be_run_again_is_worth_a_replay() {
+        let mut report = Report {
+            program: "java Main".to_owned(),
+            ..Report::default()
+        };
+        let traces = [PathBuf::from("t.ravel")];
+        assert_eq!(untested(&report, &traces), None, "nothing to prove");
+        let finding = serde_json::json!({
+            "id": "a", "rule": "data-race", "evidence": "predicted", "shown": false, "patterns": [], "analyses": [], "variables": [],
+            "units": [], "steps": [], "outcome": null, "schedule": [], "replay": "", "message": "", "help": "",
+        });
+        let mut finding: ravel_analysis::finding::Finding = serde_json::from_value(finding).expect("a finding");
+        finding.candidates.push(ravel_analysis::finding::Candidate::default());
+        report.findings.push(finding);
+        let told = untested(&report, &traces).expect("something to prove");
+        assert!(told.starts_with("`ravel replay t.ravel`"), "{told}");
+        report.program.clear();
+        assert_eq!(untested(&report, &traces), None, "an imported trace has no command");
     }
 }

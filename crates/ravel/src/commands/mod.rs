@@ -4,6 +4,7 @@ pub mod baseline;
 pub mod check;
 pub mod config;
 pub mod demo;
+pub mod diff;
 pub mod doctor;
 pub mod explain;
 pub mod generated;

@@ -1,0 +1,91 @@
+//! Edits of source that repair a finding and cannot be wrong, for formats that offer them. Only what the source itself shows to be the one
+//! place is edited: everything else is advice, in words.
+
+use ravel_analysis::finding::{Finding, Rule};
+use ravel_trace::naming;
+
+use crate::SourceFinder;
+
+/// Words that may stand before the type of a field.
+const MODIFIERS: [&str; 4] = ["private", "protected", "public", "static"];
+
+/// Text to insert into a line of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Insertion {
+    /// The file, relative to the base.
+    pub path: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What to insert.
+    pub text: &'static str,
+}
+
+/// The edit that repairs a finding, if there is one that is certain: a field of double-checked locking becomes volatile.
+pub fn certain(finding: &Finding, sources: &SourceFinder) -> Option<Insertion> {
+    if finding.rule != Rule::DoubleCheckedLocking {
+        return None;
+    }
+    let variable = finding.variables.first()?;
+    let class = naming::variable::class_of(variable)?;
+    let field = variable.rsplit('.').next()?;
+    let file = &finding.steps.iter().find(|step| step.class == class)?.file;
+    let source = sources.find(class, file).filter(|source| source.in_base)?;
+    let lines = source.lines.iter().enumerate();
+    let mut found = lines.filter_map(|(at, line)| Some((at, line, type_of_field(line, field)?)));
+    // Two fields of one name, in two classes of the file: which one is meant is not certain.
+    let (at, line, byte) = found.next().filter(|_| found.next().is_none())?;
+    Some(Insertion {
+        path: source.path.clone(),
+        line: at + 1,
+        column: line[..byte].chars().count() + 1,
+        text: "volatile ",
+    })
+}
+
+/// Where the type of a field begins, if the line declares the field with a modifier, alone, and neither final nor volatile.
+fn type_of_field(line: &str, field: &str) -> Option<usize> {
+    let mut rest = line.trim_start();
+    let mut modifiers = 0;
+    while let Some((word, after)) = rest.split_once(' ') {
+        if !MODIFIERS.contains(&word) {
+            break;
+        }
+        modifiers += 1;
+        rest = after.trim_start();
+    }
+    let declared = rest.split(['=', ';']).next()?.trim_end();
+    let (kind, name) = declared.rsplit_once(' ')?;
+    let is_type = kind.chars().all(|c| c.is_alphanumeric() || "_.$<>?[] ".contains(c));
+    let is_other = kind
+        .split(' ')
+        .any(|word| matches!(word, "final" | "volatile" | "return" | "new"));
+    let ends = rest.contains([';', '=']);
+    (modifiers > 0 && name == field && is_type && !is_other && ends).then(|| line.len() - rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_declaration_of_the_field_is_edited() {
+        let at = |line: &str| type_of_field(line, "helper");
+        assert_eq!(at("    private static Helper helper;"), Some(19));
+        assert_eq!(at("    static Map<String> helper = null;"), Some(11));
+        for other in [
+            "    helper = new Helper();",
+            "    Helper helper;",
+            "    private final Helper helper;",
+            "    private volatile Helper helper;",
+            "    private Helper other, helper;",
+            "    public Helper helper() { return helper; }",
+            "    private Helper helperOf;",
+            "    return helper;",
+            "",
+        ] {
+            assert_eq!(at(other), None, "{other}");
+        }
+    }
+}
