@@ -29,6 +29,8 @@ struct Subject {
     folder: &'static str,
     /// Rules, variables and evidence; none if nothing may be shown.
     stated: Option<(String, String, String)>,
+    /// How many bugs it has, for the number of findings that are shown of each.
+    bugs: usize,
 }
 
 fn subjects() -> Vec<Subject> {
@@ -47,6 +49,7 @@ fn subjects() -> Vec<Subject> {
                 stated: text
                     .starts_with("/* bug:")
                     .then(|| (value("rule"), value("variable"), value("evidence"))),
+                bugs: value("bugs ").parse().unwrap_or(1),
             });
         }
     }
@@ -280,5 +283,60 @@ fn table(subjects: &[Subject], attempts: &[Value]) -> Vec<String> {
             "JDK {jdk}, {what}: {reliable} of {programs} as stated in 19 of 20 attempts or more; {reached} of {attempts} attempts"
         );
     }
+    println!("{}", shown_of_each(subjects, attempts));
     poor
+}
+
+/// How many findings are shown of each bug, over all attempts that reached what is stated, and which programs show more than they have.
+fn shown_of_each(subjects: &[Subject], attempts: &[Value]) -> String {
+    let (mut shown, mut bugs) = (0, 0);
+    let mut more: BTreeMap<&str, u64> = BTreeMap::new();
+    for subject in subjects.iter().filter(|subject| subject.stated.is_some()) {
+        let reached = |attempt: &&Value| attempt["subject"] == subject.name && attempt["reached"] == true;
+        for attempt in attempts.iter().filter(reached) {
+            let count = attempt["shown"].as_u64().unwrap_or(0);
+            shown += count;
+            bugs += subject.bugs as u64;
+            if count > subject.bugs as u64 {
+                let most = more.entry(&subject.name).or_default();
+                *most = count.max(*most);
+            }
+        }
+    }
+    if bugs == 0 {
+        return "shown findings ÷ bugs: no bug was reached".to_owned();
+    }
+    let names: Vec<String> = more.iter().map(|(name, most)| format!("{name} {most}")).collect();
+    let names = if names.is_empty() {
+        String::new()
+    } else {
+        format!("; more than one each: {}", names.join(", "))
+    };
+    format!(
+        "shown findings ÷ bugs: {shown} ÷ {bugs} = {:.2} (at most 1.1 is wanted){names}",
+        shown as f64 / bugs as f64
+    )
+}
+
+#[test]
+fn findings_are_counted_for_each_bug() {
+    let subject = |name: &str, bugs: usize| Subject {
+        name: name.to_owned(),
+        folder: "bugs",
+        stated: Some(Default::default()),
+        bugs,
+    };
+    let attempt =
+        |name: &str, reached: bool, shown: u64| json!({ "subject": name, "reached": reached, "shown": shown });
+    let subjects = [subject("One", 1), subject("Two", 2)];
+    let attempts = [
+        attempt("One", true, 1),
+        attempt("One", true, 2),
+        attempt("One", false, 9),
+        attempt("Two", true, 2),
+    ];
+    assert_eq!(
+        shown_of_each(&subjects, &attempts),
+        "shown findings ÷ bugs: 5 ÷ 4 = 1.25 (at most 1.1 is wanted); more than one each: One 2"
+    );
 }
