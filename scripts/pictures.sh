@@ -9,7 +9,7 @@ images=$PWD/docs/images
 (
     cd "$work"
     "$ravel" demo --keep d >/dev/null || [ $? = 1 ]
-    "$ravel" --quiet run --source d --out html=report.html -- java -cp d/classes shop.Shop >/dev/null || [ $? = 1 ]
+    "$ravel" --quiet run --source d/src --out html=report.html -- java -cp d/classes shop.Shop >/dev/null || [ $? = 1 ]
 )
 for scheme in light dark; do
     scripts/picture.sh "$work/report.html" "$images/report-1280-$scheme.png" 1280 900 $scheme
