@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use ravel_analysis::account::{DirectedAccount, DirectedStep};
+use ravel_analysis::account::{DirectedAccount, DirectedStep, HoldEnd};
 use ravel_analysis::finding::{
     AlsoSeen, Evidence, Finding, FindingStep, Lane, Outcome, Recording, Report, Rule, Scanned, SerialRun, Summary,
     Times,
@@ -86,7 +86,7 @@ fn full_report() -> Report {
             steps: vec![step],
             outcome: "no exception".to_owned(),
         }],
-        limit: Some("l".to_owned()),
+        limit: Some("l".into()),
         also: vec![AlsoSeen {
             id: "0c9d8e7f".to_owned(),
             rule: Rule::DataRace,
@@ -124,7 +124,7 @@ fn full_report() -> Report {
         }],
         directed: vec![DirectedAccount {
             steps: vec![DirectedStep::default()],
-            ended: [("idle".to_owned(), 1)].into(),
+            ended: [(HoldEnd::Idle, 1)].into(),
             ..DirectedAccount::default()
         }],
     }
