@@ -171,9 +171,16 @@ fn is_lock_of_its_own_kind(program: &Program, method: MethodId, nodes: &[Node], 
 
 fn is_held(exprs: &mut Exprs, body: &Body, open: &[u16], wanted: ExprId) -> bool {
     let read_write = exprs.add(Node::ReadWrite(wanted));
+    // A field that holds the read or the write lock of another has that one's name.
+    let is_half = |lock: ExprId| match (exprs.node(lock), exprs.node(wanted)) {
+        (Node::ReadWrite(whole), Node::Field(owner, _)) => {
+            matches!(exprs.node(whole), Node::Field(base, _) if base == owner)
+        }
+        _ => false,
+    };
     open.iter().any(|site| {
         let lock = body.lock(*site);
-        lock != UNKNOWN && (lock == wanted || lock == read_write)
+        lock != UNKNOWN && (lock == wanted || lock == read_write || is_half(lock))
     })
 }
 

@@ -20,6 +20,7 @@ use crate::report::{Alike, Draft, expr_text, step};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
 use crate::stale::{Dependence, Stale};
 use crate::summary::Way;
+use crate::symbols::Sym;
 
 /// Warnings with more calls than this between the context and an acquisition are held back: the author of the method hardly
 /// thought of it. The limit was chosen by reading warnings on real programs; see `docs/scan-results.md`.
@@ -141,8 +142,7 @@ impl<'a> Ranked<'a> {
         let is_given = facts
             .exprs
             .any(twice.second, &mut |node| matches!(node, Node::Param(_)));
-        // Whether the fields on the way to the lock are there is known only of classes that were read.
-        let is_parameter = matches!(facts.exprs.node(twice.second), Node::Param(_));
+        let is_known_kind = is_known_kind(program, facts, twice.second);
         let is_foreign = |stmt: &Stmt| match stmt {
             Stmt::Call { target, .. } if target.is_virtual => {
                 let (class, _) = program.symbols.members(target.pair);
@@ -165,7 +165,7 @@ impl<'a> Ranked<'a> {
         let foreign = calls
             .iter()
             .filter_map(stmt)
-            .any(|stmt| is_foreign(stmt) && (!is_given || !is_parameter || compares(stmt)));
+            .any(|stmt| is_foreign(stmt) && (!is_given || !is_known_kind || compares(stmt)));
         let witness = class_of(program, facts.method, facts.exprs.nodes(), twice.second);
         let mut ranked = Ranked {
             instance,
@@ -204,6 +204,35 @@ impl<'a> Ranked<'a> {
                 Dependence::LooksAgain | Dependence::HandedBack | Dependence::None => false,
             }
     }
+}
+
+/// Whether an object that was given, and of which only a library's class is known, may well be one of this program that locks. A
+/// collection is most often one of the library, unless the method is that of a collection itself; of others the lock must be their own.
+fn is_known_kind(program: &Program, facts: &MethodFacts, lock: ExprId) -> bool {
+    let mut root = lock;
+    while let Node::Field(base, _) | Node::ReadWrite(base) | Node::Elem(base, _) = facts.exprs.node(root) {
+        root = base;
+    }
+    let is_container = |class: Sym| program.symbols.bytes(class).starts_with(b"java/util/");
+    let given = class_of(program, facts.method, facts.exprs.nodes(), root);
+    if !given.is_some_and(is_container) {
+        return root == lock;
+    }
+    let mut next = Some(program.class_of(facts.method));
+    for _ in 0..64 {
+        let Some(class) = next else { break };
+        if class
+            .super_class
+            .iter()
+            .chain(&class.interfaces)
+            .any(|above| is_container(*above))
+        {
+            return true;
+        }
+        let above = class.super_class.and_then(|above| program.by_name.get(&above));
+        next = above.map(|above| program.class(*above));
+    }
+    false
 }
 
 fn is_unnamed_context(program: &Program, instance: &Instance) -> bool {

@@ -186,6 +186,7 @@ class TallyPrepared {
 // A test of unknown kind is most likely not the one of this program that locks.
 class Shelf implements java.util.function.Predicate<Object> {
   private final Store store = new Store();
+  static Shelf make() { return new Shelf(); }
   @Override public boolean test(Object o) { return store.has(o); }
   static class Store {
     final Object lock = new Object();
@@ -200,4 +201,47 @@ class Asks {
   }
   // Of this kind all are known.
   synchronized boolean bothBad(Shelf shelf, Object a, Object b) { return shelf.test(a) && shelf.test(b); }
+}
+
+// The program has an iterator that locks; one that is given is most likely another.
+class Names implements Iterator<String> {
+  private int n;
+  static Names make() { return new Names(); }
+  @Override public synchronized boolean hasNext() { return n > 0; }
+  @Override public synchronized String next() { return "name " + n--; }
+  synchronized String copyBad(Iterator<String> other) { return other.hasNext() ? other.next() : null; }
+}
+
+class ReadsNames {
+  synchronized String firstOk(Iterator<String> names) { return names.hasNext() ? names.next() : null; }
+}
+
+// Both are halves of one lock, which is in no field.
+class Halves {
+  private final java.util.concurrent.locks.Lock reading, writing;
+  private int n, m;
+  Halves() {
+    java.util.concurrent.locks.ReadWriteLock both = new java.util.concurrent.locks.ReentrantReadWriteLock();
+    reading = both.readLock();
+    writing = both.writeLock();
+  }
+  int n() { reading.lock(); try { return n; } finally { reading.unlock(); } }
+  int m() { reading.lock(); try { return m; } finally { reading.unlock(); } }
+  int joinedOk() { writing.lock(); try { return n() + m(); } finally { writing.unlock(); } }
+  void setOk(int to) { writing.lock(); try { n = to; m = to; } finally { writing.unlock(); } }
+}
+
+class TwoLocks {
+  private final java.util.concurrent.locks.Lock reading, writing;
+  private int n, m;
+  TwoLocks() {
+    java.util.concurrent.locks.ReadWriteLock one = new java.util.concurrent.locks.ReentrantReadWriteLock();
+    java.util.concurrent.locks.ReadWriteLock two = new java.util.concurrent.locks.ReentrantReadWriteLock();
+    reading = one.readLock();
+    writing = two.writeLock();
+  }
+  int n() { reading.lock(); try { return n; } finally { reading.unlock(); } }
+  int m() { reading.lock(); try { return m; } finally { reading.unlock(); } }
+  int joinedBad() { writing.lock(); try { return n() + m(); } finally { writing.unlock(); } }
+  void setOk(int to) { reading.lock(); try { n = to; m = to; } finally { reading.unlock(); } }
 }

@@ -312,6 +312,20 @@ class UnsafePublicationDerivedOk extends UnsafePublicationBase {
   @Override public void run() { rounds.incrementAndGet(); }
 }
 
+// The assignment is on the other way.
+class UnsafePublicationBranchOk implements Runnable {
+  private final Thread thread;
+  UnsafePublicationBranchOk(boolean on) {
+    if (on) {
+      thread = new Thread(this, "branch");
+      thread.start();
+    } else {
+      thread = null;
+    }
+  }
+  public void run() {}
+}
+
 // The thread does not get the object.
 class UnsafePublicationApartOk {
   private final Thread thread;

@@ -9,13 +9,21 @@ use crate::expr::{ExprId, Node, UNKNOWN};
 use crate::symbols::{PairId, parameters, result, slots};
 
 impl Run<'_, '_> {
-    /// A field that gets `this.lock.readLock()` names the same lock as `this.lock`.
+    /// A field that gets `this.lock.readLock()` names the same lock as `this.lock`. Fields that get the halves of a lock which is in
+    /// no field are named after the first of them.
     pub(super) fn note_half(&mut self, pair: PairId, value: ExprId) {
-        if let Node::ReadWrite(whole) = self.exprs.node(value)
-            && let Node::Field(owner, lock) = self.exprs.node(whole)
-            && self.exprs.node(owner) == Node::This
-        {
-            self.out.halves.push((pair, lock));
+        let Node::ReadWrite(whole) = self.exprs.node(value) else {
+            return;
+        };
+        match self.exprs.node(whole) {
+            Node::Field(owner, lock) if self.exprs.node(owner) == Node::This => self.out.halves.push((pair, lock)),
+            Node::New(_) | Node::Local(_) | Node::Param(_) => {
+                let known = self.wholes.iter().find(|(known, _)| *known == whole);
+                let first = known.map_or(pair, |(_, first)| *first);
+                self.wholes.push((whole, first));
+                self.out.halves.push((pair, first));
+            }
+            _ => {}
         }
     }
 

@@ -103,6 +103,8 @@ struct Run<'a, 'c> {
     conditional: Vec<(u16, u16, u16, ExprId)>,
     tests: Vec<(PairId, Mark)>,
     assignments: Vec<(PairId, Mark)>,
+    /// Locks in no field of which a field got the read or the write lock, and the first such field.
+    wholes: Vec<(ExprId, PairId)>,
     mutations: Vec<Mark>,
     waits: Vec<Mark>,
     notifies: Vec<(ExprId, Mark)>,
@@ -163,6 +165,7 @@ pub(super) fn lower(context: &Context<'_>, code: &Code) -> Option<Lowered> {
         conditional: Vec::new(),
         tests: Vec::new(),
         assignments: Vec::new(),
+        wholes: Vec::new(),
         mutations: Vec::new(),
         waits: Vec::new(),
         notifies: Vec::new(),

@@ -58,7 +58,10 @@ impl Run<'_, '_> {
             }
         }
         for (leak, mark) in &self.leaks {
-            let later = self.assignments.iter().find(|(_, assigned)| assigned.pc > mark.pc);
+            let later = self
+                .assignments
+                .iter()
+                .find(|(_, assigned)| self.leads_to(*mark, *assigned));
             let later = later.map_or(mark.pc, |(_, assigned)| assigned.pc);
             let (kind, member) = match leak {
                 Leak::Started(method) => (LocalKind::StartedInConstructor, *method),
@@ -84,6 +87,30 @@ impl Run<'_, '_> {
             .collect();
         self.out.local.extend(facts);
         self.out.touches = touches;
+    }
+
+    /// Whether a way leads from one place to another that is further down.
+    fn leads_to(&self, from: Mark, to: Mark) -> bool {
+        if to.pc <= from.pc || from.block == to.block {
+            return to.pc > from.pc;
+        }
+        let mut seen = vec![false; self.blocks.len()];
+        let mut pending = vec![from.block];
+        while let Some(block) = pending.pop() {
+            let block = &self.blocks[usize::from(block)];
+            for next in block.successors.iter().chain(&block.handlers) {
+                if *next == to.block {
+                    return true;
+                }
+                if seen
+                    .get_mut(usize::from(*next))
+                    .is_some_and(|seen| !std::mem::replace(seen, true))
+                {
+                    pending.push(*next);
+                }
+            }
+        }
+        false
     }
 
     /// Explicit locks that some way out of the method leaves held although another one gives them up.
