@@ -1,7 +1,8 @@
 //! Lock-order cycles of a whole trace: collects which locks are taken under which and hands them to [`goodlock`].
 //!
-//! **Bounds.** Of equal nestings (same thread, locks, gates and places) the first and the latest moment are kept: what hard
-//! order keeps apart in both is taken as kept apart.
+//! **Bounds.** Of equal nestings (same thread, locks, gates and places) the first moment, the latest and up to [`MOST_SAMPLES`] in between,
+//! evenly spaced, are kept: what hard order keeps apart in all of them is taken as kept apart. The ends alone do not suffice: a pool fills itself
+//! before its users begin, and is emptied when they have ended.
 //!
 //! A lock that was got by `tryLock` may be what others wait for, but nobody waits for ever in `tryLock`.
 
@@ -40,12 +41,58 @@ struct Key {
     places: [ravel_trace::SiteId; 2],
 }
 
+/// Moments of equal nestings that are kept between the first and the latest.
+const MOST_SAMPLES: usize = 12;
+
+/// Equal nestings.
+struct Samples<N> {
+    first: N,
+    latest: Option<N>,
+    /// Every one whose number is a multiple of the stride.
+    between: Vec<N>,
+    stride: u64,
+    seen: u64,
+}
+
+impl<N: Clone> Samples<N> {
+    fn of(first: N) -> Samples<N> {
+        Samples {
+            first,
+            latest: None,
+            between: Vec::new(),
+            stride: 1,
+            seen: 0,
+        }
+    }
+
+    fn add(&mut self, nesting: N) {
+        if self.between.len() == MOST_SAMPLES {
+            // The first of them has the number of the stride, and every second one a multiple of twice that.
+            let mut number = 0;
+            self.between.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
+            self.stride *= 2;
+        }
+        self.seen += 1;
+        if self.seen.is_multiple_of(self.stride) {
+            self.between.push(nesting.clone());
+        }
+        self.latest = Some(nesting);
+    }
+
+    fn ends(&self) -> impl Iterator<Item = &N> {
+        std::iter::once(&self.first).chain(&self.latest)
+    }
+}
+
 /// Collects nestings while a trace goes by.
 #[derive(Default)]
 pub struct Nestings {
     held: Vec<Vec<Hold>>,
     known: FxHashMap<Key, usize>,
-    found: Vec<(Nesting<At>, Option<Nesting<At>>)>,
+    found: Vec<Samples<Nesting<At>>>,
 }
 
 impl Nestings {
@@ -95,8 +142,8 @@ impl Nestings {
         };
         let known = self.known.get(&key).copied();
         if let Some(id) = known {
-            let (first, latest) = &self.found[id];
-            let kept = latest.as_ref().unwrap_or(first);
+            let samples = &self.found[id];
+            let kept = samples.latest.as_ref().unwrap_or(&samples.first);
             if (kept.hold_at.clock, kept.take_at.clock) == (hold.at.clock, at.clock) {
                 return;
             }
@@ -112,10 +159,10 @@ impl Nestings {
             take_at: at,
         };
         match known {
-            Some(id) => self.found[id].1 = Some(nesting),
+            Some(id) => self.found[id].add(nesting),
             None => {
                 self.known.insert(key, self.found.len());
-                self.found.push((nesting, None));
+                self.found.push(Samples::of(nesting));
             }
         }
     }
@@ -124,18 +171,29 @@ impl Nestings {
     /// Whether they are all says the second part of the answer.
     pub fn finish(self, cx: &Context<'_>) -> (Vec<RawReport>, bool) {
         let order = &cx.state.order;
-        let nestings: Vec<Nesting<At>> = self
+        let waits = |nesting: &&Nesting<At>| !only_tries(cx.names, nesting.take_at.point.site);
+        let ends = self.found.iter().flat_map(Samples::ends).filter(waits);
+        let ends: Vec<Nesting<At>> = ends.cloned().collect();
+        let all = self
             .found
-            .into_iter()
-            .flat_map(|(first, latest)| std::iter::once(first).chain(latest))
-            .filter(|nesting| !only_tries(cx.names, nesting.take_at.point.site))
-            .collect();
+            .iter()
+            .flat_map(|samples| samples.ends().chain(&samples.between));
+        let all: Vec<Nesting<At>> = all.filter(waits).cloned().collect();
         let moment = |at: &At| Moment {
             thread: at.point.thread,
             time: order.past(at.clock).hard.get(at.point.thread),
         };
         let apart = |a: &Nesting<At>, b: &Nesting<At>| order.past(b.hold_at.clock).hard.knows(moment(&a.take_at));
-        let cycles = goodlock::cycles(&nestings, apart);
+        let mut cycles = goodlock::cycles(&ends, apart);
+        // What lies in between may be too much to search, and must not cost what the ends show.
+        let threads = |cycle: &[Nesting<At>]| -> Vec<(ThreadId, LockId)> {
+            cycle.iter().map(|nesting| (nesting.thread, nesting.held)).collect()
+        };
+        for cycle in goodlock::cycles(&all, apart).found {
+            if !cycles.found.iter().any(|known| threads(known) == threads(&cycle)) {
+                cycles.found.push(cycle);
+            }
+        }
         let reports = cycles.found.iter().map(Vec::as_slice).map(report).collect();
         (reports, !cycles.bounded)
     }
@@ -165,5 +223,21 @@ fn report(cycle: &[Nesting<At>]) -> RawReport {
         pattern: String::new(),
         steps: holds.chain(takes).collect(),
         observed: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_in_between_are_evenly_spaced_however_many_there_are() {
+        let mut samples = Samples::of(0);
+        (1..=1_000).for_each(|number| samples.add(number));
+        assert_eq!(samples.ends().copied().collect::<Vec<u64>>(), [0, 1_000]);
+        let expected: Vec<u64> = (1..).map(|n| n * samples.stride).take(samples.between.len()).collect();
+        assert_eq!(samples.between, expected);
+        assert!(samples.between.len() >= MOST_SAMPLES / 2 && samples.between.len() <= MOST_SAMPLES);
+        assert!(samples.stride * (MOST_SAMPLES as u64 + 1) > 1_000);
     }
 }
