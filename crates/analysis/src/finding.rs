@@ -293,8 +293,14 @@ pub struct Times {
     pub schedule: u64,
     /// Running the program under schedules.
     pub replay: u64,
-    /// Runs of the program under schedules.
+    /// Runs of the program under schedules, and directed ones.
     pub runs: u64,
+    /// Directed runs of the program.
+    #[serde(default)]
+    pub directed: u64,
+    /// How many these were.
+    #[serde(default)]
+    pub directed_runs: u64,
 }
 
 /// The whole result, as in `findings.json`.

@@ -116,6 +116,21 @@ pub struct GoalStep {
     pub hold: Hold,
     /// The step counts only while the thread of this role is held.
     pub while_held: Option<usize>,
+    /// What it does.
+    pub kind: StepKind,
+}
+
+/// What a step does, which decides when it counts and what it concerns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepKind {
+    /// Accesses a cell; counts when it is done.
+    #[default]
+    Access,
+    /// Takes a lock; counts when it is done, and concerns the object alone, whatever the arguments of a synchronized method are.
+    Acquisition,
+    /// Waits for a signal; counts when the thread comes to it, since the wait may never end, and concerns the object alone.
+    Wait,
 }
 
 /// Where a thread waits that comes too early for its step.

@@ -527,6 +527,8 @@ impl<'a> Job<'a> {
             schedule: tally.scheduling.as_millis() as u64,
             replay: tally.replaying.as_millis() as u64,
             runs: tally.runs as u64,
+            directed: tally.directing.as_millis() as u64,
+            directed_runs: tally.directed_runs as u64,
         });
         self.report
             .findings

@@ -91,6 +91,10 @@ pub struct Tally {
     pub scheduling: Duration,
     /// Time spent on forced runs, of all threads that waited for one.
     pub replaying: Duration,
+    /// Time spent on directed runs.
+    pub directing: Duration,
+    /// How many these were.
+    pub directed_runs: usize,
     /// Why a finding did not get further: its id and the reason.
     pub reasons: Vec<(String, Limit)>,
     /// How the goals of directed runs fared.
@@ -110,6 +114,8 @@ impl Tally {
         self.runs += other.runs;
         self.scheduling += other.scheduling;
         self.replaying += other.replaying;
+        self.directing += other.directing;
+        self.directed_runs += other.directed_runs;
         self.reasons.extend(other.reasons);
         self.accounts.extend(other.accounts);
         self.again.extend(other.again);
@@ -204,6 +210,7 @@ pub fn prove(
     let first = long || recorded.places.uses_sockets();
     let mut tally = Tally::default();
     let mut suspected = suspected(&recorded.places, suspicions);
+    suspected.extend(recorded.places.unfounded().cloned());
     if first {
         let end = Instant::now() + budget.total * 5 / 6;
         direct_rest(
@@ -277,6 +284,7 @@ pub fn prove(
         )?;
     }
     findings.extend(happened);
+    suspected.retain(|finding| finding.rule != Rule::NakedNotify || !is_told(finding, findings));
     findings.append(&mut suspected);
     // What happened both in a directed run and under a schedule is one finding.
     let happened = findings
@@ -284,6 +292,18 @@ pub fn prove(
         .filter(|finding| finding.evidence >= Evidence::Confirmed);
     tally.happened = tally.happened.min(happened.count());
     Ok(tally)
+}
+
+/// Whether a shown finding has a step in the methods of this one: one bug is told once.
+fn is_told(finding: &Finding, others: &[Finding]) -> bool {
+    let mut steps = others
+        .iter()
+        .filter(|other| is_shown(other))
+        .flat_map(|other| &other.steps);
+    steps.any(|step| {
+        let mut own = finding.steps.iter();
+        own.any(|own| own.class == step.class && own.method == step.method)
+    })
 }
 
 /// Says why directed runs did not have a pattern, and then why a schedule did not, if one was tried.
@@ -334,8 +354,14 @@ fn direct_rest(
     // Schedules are not for them: they have a thread that was not recorded.
     *suspected = findings.split_off(known);
     let directed = directed?;
-    suspected.retain(|finding| finding.evidence >= Evidence::Confirmed);
+    // That a thread waits after a signal is no bug unless it does harm.
+    suspected.retain(|finding| match finding.rule {
+        Rule::NakedNotify => finding.evidence == Evidence::Harmful,
+        _ => finding.evidence >= Evidence::Confirmed,
+    });
     tally.runs += directed.runs;
+    tally.directed_runs += directed.runs;
+    tally.directing += directed.time;
     let all = findings.iter_mut().chain(suspected);
     for finding in all.filter(|finding| directed.tried.contains(&finding.id)) {
         finding.shown = is_shown(finding);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_protocol::goal::{Account, GoalShape, Goals, Hold, Passed, Released, UnitResult};
+use ravel_protocol::goal::{Account, GoalShape, Goals, Hold, Passed, Released, StepKind, UnitResult};
 
 use super::state::{GoalState, Parked, Pending, Waited};
 
@@ -22,6 +22,9 @@ pub trait Objects {
 
     /// Whether both are the same cell.
     fn same(&self, local: &Self::Local, kept: &Self::Kept) -> bool;
+
+    /// Whether both are cells of the same object.
+    fn same_object(&self, local: &Self::Local, kept: &Self::Kept) -> bool;
 
     /// Remembers an object.
     fn keep(&self, local: &Self::Local) -> Self::Kept;
@@ -253,9 +256,11 @@ impl<K> Director<K> {
         if !(mine || state.is_free_for(wanted.role, thread) && inside) {
             return Answer::Pass;
         }
-        if let Some(kept) = &state.objects[wanted.object]
-            && !objects.same(object, kept)
-        {
+        let is_other = |kept: &K| match wanted.kind {
+            StepKind::Access => !objects.same(object, kept),
+            StepKind::Acquisition | StepKind::Wait => !objects.same_object(object, kept),
+        };
+        if state.objects[wanted.object].as_ref().is_some_and(is_other) {
             return Answer::Pass;
         }
         state.account.candidates[step] += 1;
@@ -353,6 +358,15 @@ impl<K> Director<K> {
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         self.random.is_multiple_of(4)
+    }
+
+    /// Whether a thread has taken a step as soon as it comes to the instruction of a site.
+    pub fn counts_on_arrival(&self, site: usize) -> bool {
+        let is_wait = |one: &Use| match *one {
+            Use::Step { goal, step } => self.goals[goal].goal.steps[step].kind == StepKind::Wait,
+            Use::Hold { .. } | Use::Pause { .. } => false,
+        };
+        self.uses.get(site).is_some_and(|uses| uses.iter().any(is_wait))
     }
 
     /// A thread is about to write `new` where `old` is.
@@ -625,6 +639,11 @@ impl<K> Director<K> {
         });
         let visitors: BTreeSet<ThreadNumber> = next.flat_map(|step| state.visitors[step].iter().copied()).collect();
         visitors.difference(&held).copied().collect()
+    }
+
+    /// Holds of a goal that have failed in a row.
+    pub fn failed_holds(&self, goal: usize) -> u64 {
+        self.goals[goal].failed_in_a_row
     }
 
     /// Milliseconds of holding so far: of a goal, and of all.

@@ -1,7 +1,7 @@
 //! Tests of the director: what threads do is written down call by call.
 
 use super::*;
-use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalStep, Pause};
+use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalStep, Pause, StepKind};
 
 /// Objects that are numbers.
 struct Numbers;
@@ -12,6 +12,11 @@ impl Objects for Numbers {
 
     fn same(&self, local: &u32, kept: &u32) -> bool {
         local == kept
+    }
+
+    /// Numbers of one ten are cells of one object.
+    fn same_object(&self, local: &u32, kept: &u32) -> bool {
+        local / 10 == kept / 10
     }
 
     fn keep(&self, local: &u32) -> u32 {
@@ -83,6 +88,7 @@ fn step(role: usize, site: usize, hold: Hold, while_held: Option<usize>) -> Goal
         object: 0,
         hold,
         while_held,
+        kind: StepKind::Access,
     }
 }
 
@@ -226,6 +232,39 @@ fn a_lock_cycle_closes_when_all_threads_stand_before_their_locks() {
     assert!(director.closes(0));
     assert_eq!(director.is_released(one), Some(Released::Reset));
     assert_eq!(director.is_released(two), Some(Released::Reset));
+}
+
+#[test]
+fn a_wait_counts_when_its_thread_comes_to_it() {
+    let goal = Goal {
+        id: "signal".into(),
+        shape: GoalShape::Ordered,
+        roles: vec![GoalRole::default(); 2],
+        steps: vec![
+            GoalStep {
+                kind: StepKind::Acquisition,
+                ..step(0, 0, Hold::Never, Some(1))
+            },
+            GoalStep {
+                kind: StepKind::Wait,
+                ..step(1, 2, Hold::At(1), None)
+            },
+        ],
+        pause: None,
+        whole: false,
+    };
+    let mut director = Director::new(&plan(3, vec![goal]));
+    let waiter = arrive(&mut director, 1, 1, 0).expect("held");
+    arrive(&mut director, 2, 0, 71);
+    assert!(complete(&mut director, 2, "signals", 0, None).is_empty());
+    assert_eq!(director.is_released(waiter), Some(Released::Reached));
+    director.release(waiter, Released::Reached, 1);
+    // The wait of another object is no part of it.
+    arrive(&mut director, 1, 2, 85);
+    assert!(complete(&mut director, 1, "waits", 2, None).is_empty());
+    arrive(&mut director, 1, 2, 78);
+    assert!(director.counts_on_arrival(2) && !director.counts_on_arrival(0));
+    assert_eq!(complete(&mut director, 1, "waits", 2, None).len(), 1);
 }
 
 #[test]

@@ -17,6 +17,9 @@ const CAP: Duration = Duration::from_millis(500);
 const BLIND_CAP: Duration = Duration::from_millis(50);
 /// Polls in a row that must find all others idle.
 const IDLE_POLLS: u32 = 3;
+/// How many times as many they are, by the holds that have failed in a row: a partner that a timer brings is idle until then, and now and
+/// then is worth waiting for; always would cost the program's own time limits.
+const PATIENCE: [u32; 4] = [1, 4, 1, 16];
 /// Polls from one look for threads that need a lock of the held one to the next.
 const LOCK_POLLS: u32 = 8;
 /// From one look at the others to the next.
@@ -46,16 +49,19 @@ pub struct Waiting {
     since: Instant,
     polls: u32,
     idle_polls: u32,
+    most_idle_polls: u32,
     others: BTreeMap<ThreadNumber, Option<Idle>>,
 }
 
 impl Waiting {
-    /// Begins now.
-    pub fn begin() -> Waiting {
+    /// Begins now, after so many of the same kind have failed in a row.
+    pub fn begin(failed: u64) -> Waiting {
+        let patience = PATIENCE[(failed % PATIENCE.len() as u64) as usize];
         Waiting {
             since: Instant::now(),
             polls: 0,
             idle_polls: 0,
+            most_idle_polls: IDLE_POLLS * patience,
             others: BTreeMap::new(),
         }
     }
@@ -93,10 +99,21 @@ impl Waiting {
                 .all(|other| other.look().0 != Sleep::Runs),
         };
         self.idle_polls = if idle { self.idle_polls + 1 } else { 0 };
-        let is_idle = self.idle_polls > IDLE_POLLS;
+        let is_idle = self.idle_polls > self.most_idle_polls;
         if (is_idle || self.polls.is_multiple_of(LOCK_POLLS)) && needs_lock() {
             return Some(Released::Lock);
         }
         is_idle.then_some(Released::Idle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_holds_are_patient_enough_for_a_timer_and_none_before_one_has_failed() {
+        let polls: Vec<u32> = (0..5).map(|failed| Waiting::begin(failed).most_idle_polls).collect();
+        assert_eq!(polls, [3, 12, 3, 48, 3]);
     }
 }

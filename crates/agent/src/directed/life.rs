@@ -342,6 +342,10 @@ impl Directed {
                 }
             }
         }
+        if state.director.counts_on_arrival(site) {
+            state.director.complete(thread, || self.own_name(env), site, None);
+            self.changed.notify_all();
+        }
         self.unlock(env, state);
     }
 
@@ -352,7 +356,7 @@ impl Directed {
         mut state: MutexGuard<'a, RunState>,
         held: Held,
     ) -> MutexGuard<'a, RunState> {
-        let mut waiting = Waiting::begin();
+        let mut waiting = Waiting::begin(state.director.failed_holds(held.goal));
         loop {
             if let Some(why) = state.director.is_released(held) {
                 state.held_for = waiting.millis();
@@ -418,7 +422,7 @@ impl Directed {
         mut state: MutexGuard<'a, RunState>,
         thread: ThreadNumber,
     ) -> MutexGuard<'a, RunState> {
-        let mut waiting = Waiting::begin();
+        let mut waiting = Waiting::begin(0);
         while !state.exclusive.is_free_for(thread) {
             let inside = state.exclusive.inside();
             if waiting.must_end(&inside, &state.tasks, || false).is_some() {

@@ -33,12 +33,12 @@ impl Objects for Jvm {
     type Kept = KeptCell;
 
     fn same(&self, local: &LocalCell, kept: &KeptCell) -> bool {
-        if local.index != kept.index {
-            return false;
-        }
-        // SAFETY: both references are live: a local one of this call, a global one that is not yet deleted, or null.
-        let same = |one, other| unsafe { ((**self.0).IsSameObject)(self.0, one, other) != 0 };
-        same(local.object, kept.object) && (same(local.key, kept.key) || self.equal_keys(local.key, kept.key))
+        let same_key = || self.is_same(local.key, kept.key) || self.equal_keys(local.key, kept.key);
+        local.index == kept.index && self.same_object(local, kept) && same_key()
+    }
+
+    fn same_object(&self, local: &LocalCell, kept: &KeptCell) -> bool {
+        self.is_same(local.object, kept.object)
     }
 
     fn keep(&self, local: &LocalCell) -> KeptCell {
@@ -58,6 +58,11 @@ impl Objects for Jvm {
 }
 
 impl Jvm {
+    fn is_same(&self, local: jobject, kept: jobject) -> bool {
+        // SAFETY: both references are live: a local one of this call, a global one that is not yet deleted, or null.
+        unsafe { ((**self.0).IsSameObject)(self.0, local, kept) != 0 }
+    }
+
     /// Gives references back.
     pub fn forget(&self, trash: Vec<KeptCell>) {
         for cell in trash {

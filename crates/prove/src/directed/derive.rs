@@ -1,7 +1,7 @@
 //! From an occurrence of a finding to the goals of a directed run: roles, steps and hold points.
 
 use ravel_analysis::finding::{Candidate, Rule};
-use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalShape, GoalStep, Goals, Hold, Pause};
+use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalShape, GoalStep, Goals, Hold, Pause, StepKind};
 use ravel_trace::ThreadId;
 
 use super::places::{Activation, EventPlace, Places};
@@ -72,6 +72,7 @@ impl GoalsBuilder {
                     CodeHold::At(site) => Hold::At(index_of(&mut self.0.sites, site)),
                 },
                 while_held: step.while_held,
+                kind: step.kind,
             });
         }
         self.0.goals.push(Goal {
@@ -144,6 +145,8 @@ pub struct CodeStep {
     pub hold: CodeHold,
     /// The role that must be held meanwhile.
     pub while_held: Option<usize>,
+    /// What it does.
+    pub kind: StepKind,
 }
 
 /// Where a thread waits that comes too early.
@@ -165,6 +168,9 @@ pub fn pattern_goals(
     places: &Places,
     variant: usize,
 ) -> Result<Vec<CodeGoal>, String> {
+    if let Some(ready) = places.ready(candidate) {
+        return Ok(vec![ready.pattern.clone()]);
+    }
     let events = Events::of(candidate, places)?;
     match rule {
         Rule::DataRace | Rule::LockDiscipline if events.0.len() == 2 => {
@@ -197,6 +203,9 @@ pub fn serial_orders(
     variant: usize,
     millis: u64,
 ) -> Vec<SerialOrder> {
+    if let Some(ready) = places.ready(candidate) {
+        return ready.serial_orders(millis);
+    }
     let Ok(events) = Events::of(candidate, places) else {
         return Vec::new();
     };
@@ -224,6 +233,7 @@ pub fn serial_orders(
                 object,
                 hold: CodeHold::Never,
                 while_held: (place == 0).then_some(1),
+                kind: StepKind::Access,
             };
             let mut own = events.0.iter().filter(|event| event.thread == threads[role]);
             let mut steps: Vec<CodeStep> = Vec::new();
@@ -265,6 +275,9 @@ pub fn serial_orders(
 
 /// The methods whose activations the roles of a pattern are: in an exclusive run they exclude each other.
 pub fn units(candidate: &Candidate, places: &Places) -> Vec<CodeMethod> {
+    if let Some(ready) = places.ready(candidate) {
+        return ready.units.clone();
+    }
     let Ok(events) = Events::of(candidate, places) else {
         return Vec::new();
     };
@@ -354,6 +367,7 @@ impl<'p> Events<'p> {
             object: 0,
             hold: if role == 1 { CodeHold::Here } else { CodeHold::Never },
             while_held: (role == 0).then_some(1),
+            kind: StepKind::Access,
         };
         let (held, passing) = (&self.0[held], &self.0[passing]);
         if held.thread == passing.thread {
@@ -384,6 +398,7 @@ impl<'p> Events<'p> {
                 object: last.object,
                 hold: CodeHold::Here,
                 while_held: None,
+                kind: StepKind::Access,
             });
         }
         Ok(CodeGoal {
@@ -436,6 +451,7 @@ impl<'p> Events<'p> {
                 object: event.object,
                 hold,
                 while_held,
+                kind: StepKind::Access,
             });
         }
         Ok(CodeGoal {

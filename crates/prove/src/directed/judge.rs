@@ -2,9 +2,10 @@
 //!
 //! Three things are observed: how the program ended (uncaught exceptions, exit code), what the same activations of the units returned or
 //! threw, and whether a number that each unit adds to has the sum in the end. Serial orders are brought about by the same mechanism, and wait where and as long as the
-//! runs with the pattern did, so that harm done by waiting shows there too. Where the program ends badly in serial runs as well, because
-//! the pattern happens by itself again and again, exclusive runs decide, in which it cannot.
+//! runs with the pattern did, so that harm done by waiting shows there too. Where the program ends badly in any run without the pattern as well, because
+//! the pattern happens by itself again and again or another bug does the same, four bad runs are needed, and exclusive runs, in which it cannot happen.
 
+use std::sync::PoisonError;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -15,11 +16,14 @@ use super::derive::{CodeGoal, GoalsBuilder, SerialOrder, is_of_one_cell, pattern
 use super::observed::{Observed, activations, lost_update, observe, wrong_pair, wrong_result};
 use super::places::Places;
 use super::rounds::{Open, WANTED_FACTS};
-use super::{DirectedRun, DirectedRunner};
+use super::{DirectedRun, DirectedRunner, Ends};
 use crate::proof::Clock;
 
 /// Serial runs of each order that must agree with each other.
 const WANTED_CONTROLS: usize = 2;
+/// Further bad runs, and controls of each kind, that are needed if the outcome also comes without the pattern.
+const MORE_BAD_RUNS: usize = 2;
+const MORE_CONTROLS: usize = 4;
 /// Runs that may be spent on one serial order.
 const MOST_SERIAL_RUNS: usize = 6;
 /// Those of them in which the first unit must go the same way as in the pattern.
@@ -47,6 +51,8 @@ pub struct Court<'a> {
     pub places: &'a Places,
     /// The program.
     pub runner: &'a dyn DirectedRunner,
+    /// Of each run so far: the goals that happened in it, and how it ended.
+    pub ends: &'a Ends,
     /// The time.
     pub clock: &'a dyn Clock,
     /// When the time is over.
@@ -61,7 +67,14 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         name_steps(finding, run);
     }
     let bad = common_outcomes(&one.facts);
-    let worst = bad.iter().find(|outcome| is_notable(outcome)).cloned();
+    let hang =
+        Some(&one.facts).filter(|facts| finding.rule == Rule::NakedNotify && facts.iter().all(|run| run.timed_out));
+    let hang = hang.map(|_| Outcome {
+        kind: "hang".into(),
+        thread: None,
+        message: "the program did not end".into(),
+    });
+    let worst = bad.iter().find(|outcome| is_notable(outcome)).cloned().or(hang);
     finding.outcome = Some(worst.clone().unwrap_or_else(|| Outcome {
         kind: "normal".into(),
         thread: None,
@@ -113,8 +126,8 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         return Ok(why);
     }
     if let Some(worst) = &worst {
-        let in_serial = |made: &Control| made.runs.iter().any(|run| has_outcome(run, worst));
-        if !controls.iter().any(in_serial) || court.exclusive_runs_lack(worst, candidate, WANTED_CONTROLS, runs)? {
+        let comes = court.comes_by_itself(&finding.id, worst);
+        if !comes || court.always_comes(finding, (candidate, *variant), worst, (&orders, &controls), runs)? {
             finding.evidence = Evidence::Harmful;
             return Ok(String::new());
         }
@@ -220,7 +233,7 @@ fn missing(orders: &[SerialOrder], controls: &[Control]) -> Option<String> {
 }
 
 /// The runs of one serial order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Control {
     runs: Vec<DirectedRun>,
     observed: Vec<Observed>,
@@ -333,6 +346,40 @@ impl Court<'_> {
             .iter()
             .all(|made| made.whole && made.runs.len() >= WANTED_PAIR_CONTROLS);
         Ok(wrong_pair(&observed, &serial, WANTED_PAIRS).filter(|_| several && seen))
+    }
+
+    /// Whether a run ended in this way in which the pattern did not happen: then two bad runs may be chance, or the pattern of another bug.
+    fn comes_by_itself(&self, id: &str, worst: &Outcome) -> bool {
+        let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut without = ends
+            .iter()
+            .filter(|(happened, _)| !happened.iter().any(|goal| goal == id));
+        without.any(|(_, outcomes)| outcomes.iter().any(|other| is_alike(other, worst)))
+    }
+
+    /// Whether more runs with the pattern all end in this way, and as many do not in which the pattern cannot happen: the units exclude
+    /// each other or, where there are none, come in serial orders.
+    fn always_comes(
+        &self,
+        finding: &Finding,
+        (candidate, variant): (&Candidate, usize),
+        worst: &Outcome,
+        (orders, controls): (&[SerialOrder], &[Control]),
+        runs: &mut usize,
+    ) -> Result<bool> {
+        let goals = pattern_goals(finding.rule, candidate, self.places, variant).unwrap_or_default();
+        let more = self.facts((&finding.id, &goals), MORE_BAD_RUNS, runs)?;
+        if more.len() < MORE_BAD_RUNS || !more.iter().all(|run| has_outcome(run, worst)) {
+            return Ok(false);
+        }
+        if !units(candidate, self.places).is_empty() {
+            return self.exclusive_runs_lack(worst, candidate, MORE_CONTROLS, runs);
+        }
+        let mut controls = controls.to_vec();
+        self.more_controls(orders, &mut controls, (false, MORE_CONTROLS), runs)?;
+        let lacks =
+            |made: &Control| made.runs.len() >= MORE_CONTROLS && !made.runs.iter().any(|run| has_outcome(run, worst));
+        Ok(controls.iter().all(lacks))
     }
 
     /// Makes each serial order twice, as far as that is possible.

@@ -10,13 +10,18 @@ mod derive;
 mod judge;
 mod observed;
 mod places;
+mod ready;
 mod rounds;
+mod signals;
 mod suspected;
+mod tested;
 #[cfg(test)]
 mod tests;
 
 use std::process::ExitStatus;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ravel_analysis::account::DirectedAccount;
@@ -106,11 +111,37 @@ impl DirectedRun {
     }
 }
 
+/// Of each run: the goals that happened in it, and how it ended.
+type Ends = Mutex<Vec<(Vec<String>, Vec<Outcome>)>>;
+
+/// A runner that adds up how long its runs take and remembers how they ended.
+struct Watched<'r> {
+    runner: &'r dyn DirectedRunner,
+    micros: AtomicU64,
+    ends: Ends,
+}
+
+impl DirectedRunner for Watched<'_> {
+    fn direct(&self, plan: &Goals) -> Result<DirectedRun> {
+        let begin = Instant::now();
+        let run = self.runner.direct(plan)?;
+        self.micros
+            .fetch_add(begin.elapsed().as_micros() as u64, Ordering::Relaxed);
+        let goals = plan.goals.iter().map(|goal| goal.id.clone());
+        let happened = goals.filter(|id| run.has_fact(id)).collect();
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.push((happened, run.outcomes()));
+        Ok(run)
+    }
+}
+
 /// What directed runs were made.
 #[derive(Clone, Debug, Default)]
 pub struct DirectedTally {
     /// How many.
     pub runs: usize,
+    /// How long they took.
+    pub time: Duration,
     /// Findings that had a goal in one, by id.
     pub tried: Vec<String>,
     /// Why a finding did not get further: its id and the reason.
@@ -132,16 +163,24 @@ pub fn direct(
 ) -> Result<DirectedTally> {
     let mut open = rounds::open(findings);
     let mut tally = DirectedTally::default();
+    let watched = Watched {
+        runner,
+        micros: AtomicU64::new(0),
+        ends: Mutex::new(Vec::new()),
+    };
+    let runner: &dyn DirectedRunner = &watched;
     let court = Court {
         places,
         runner,
+        ends: &watched.ends,
         clock,
         deadline,
     };
-    // Controls need time too: patterns get two thirds of what is left, and the rest if controls leave some.
+    // Controls need time too: after a third of it what has happened is judged, before more is tried in vain; then after two thirds, and patterns
+    // get the rest if controls leave some.
     let begin = clock.now();
-    let end = begin + deadline.saturating_duration_since(begin) * 2 / 3;
-    for end in [end, deadline] {
+    let third = deadline.saturating_duration_since(begin) / 3;
+    for end in [begin + third, begin + 2 * third, deadline] {
         rounds::make(&mut open, findings, places, runner, (clock, end), &mut tally.runs)?;
         for one in open
             .iter_mut()
@@ -181,6 +220,7 @@ pub fn direct(
             tally.settle(finding, reason);
         }
     }
+    tally.time = Duration::from_micros(watched.micros.load(Ordering::Relaxed));
     Ok(tally)
 }
 
@@ -188,6 +228,8 @@ impl DirectedTally {
     /// Keeps why a finding did not get further.
     fn settle(&mut self, finding: &mut Finding, reason: Limit) {
         if reason.is_empty() {
+            // Why no schedule had shown it before no longer matters.
+            finding.limit = finding.limit.take().filter(|_| finding.evidence < Evidence::Harmful);
             return;
         }
         // Why no schedule led there is still worth knowing if no goal did either.

@@ -10,7 +10,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use ravel_protocol::goal::{CodeMethod, CodeSite};
 
 use super::MOST_CANDIDATES;
+use super::ready::Ready;
+use super::signals::SignalPairs;
 use super::suspected::SuspectedPairs;
+use super::tested::TestedPairs;
 
 /// The thread of an occurrence that stands for any other thread in the same code: the recorded run need not have had two.
 pub const STAND_IN: ThreadId = ThreadId(u32::MAX);
@@ -101,6 +104,8 @@ pub struct Places {
     reads: FxHashMap<u64, EventRef>,
     /// By id of a suspicion: an occurrence in which another thread runs the same code.
     suspected: FxHashMap<String, Candidate>,
+    /// What no finding of an analysis is.
+    ready: Vec<Ready>,
     sockets: bool,
 }
 
@@ -118,6 +123,17 @@ impl Places {
     /// The occurrence of a suspicion.
     pub fn suspected(&self, id: &str) -> Option<&Candidate> {
         self.suspected.get(id)
+    }
+
+    /// What is tried although no analysis has found it.
+    pub fn unfounded(&self) -> impl Iterator<Item = &Finding> {
+        self.ready.iter().map(|ready| &ready.finding)
+    }
+
+    /// The goals that an occurrence stands for; none if they are made of its events.
+    pub fn ready(&self, candidate: &Candidate) -> Option<&Ready> {
+        let mut all = self.ready.iter();
+        all.find(|ready| ready.finding.candidates.contains(candidate))
     }
 
     /// The lost update that a race would be part of: a thread reads, another one reads and writes, the first one writes. The other one runs
@@ -149,6 +165,12 @@ impl FromIterator<(u64, EventPlace)> for Places {
 
 #[cfg(test)]
 impl Places {
+    /// With goals that are made already.
+    pub fn with_ready(mut self, ready: Ready) -> Places {
+        self.ready.push(ready);
+        self
+    }
+
     /// With a read that a write may rest on.
     pub fn with_read(mut self, write: u64, read: EventRef) -> Places {
         self.reads.insert(write, read);
@@ -173,6 +195,8 @@ pub struct PlacesBuilder {
     /// By thread and wanted location: the accesses of the present pass, and when their activation began.
     passes: FxHashMap<(u32, LocationId), Pass>,
     suspected: SuspectedPairs,
+    signals: SignalPairs,
+    tested: TestedPairs,
     index: u64,
 }
 
@@ -199,6 +223,8 @@ impl PlacesBuilder {
                 .collect(),
             passes: FxHashMap::default(),
             suspected: SuspectedPairs::of(suspicions),
+            signals: SignalPairs::default(),
+            tested: TestedPairs::default(),
             index: 0,
         }
     }
@@ -207,6 +233,8 @@ impl PlacesBuilder {
     pub fn event(&mut self, event: &Event, names: &Names) {
         let stack = self.stacks.entry(event.thread.0).or_default();
         let locks = self.held.entry(event.thread.0).or_default();
+        self.signals.event(event, self.index, stack, locks, names);
+        self.tested.event(event, self.index, stack, locks, names);
         match event.op {
             Op::Enter { .. } => stack.push(*event),
             Op::Exit { .. } => drop(stack.pop()),
@@ -285,6 +313,7 @@ impl PlacesBuilder {
         };
         Places {
             sockets: names.sites.iter().any(of_sockets),
+            ready: [self.signals.finish(names), self.tested.finish(names)].concat(),
             ..self.places
         }
     }
@@ -329,7 +358,7 @@ fn place(event: &Event, stack: &[Event], locks: &[(LockId, Event)], names: &Name
     }
 }
 
-fn code_method(names: &Names, method: usize) -> Option<CodeMethod> {
+pub(super) fn code_method(names: &Names, method: usize) -> Option<CodeMethod> {
     let method = names.methods.get(method)?;
     let class = names.classes.get(method.class.index())?;
     Some(CodeMethod {
@@ -340,7 +369,7 @@ fn code_method(names: &Names, method: usize) -> Option<CodeMethod> {
 }
 
 /// Whether a site stands for the entry of a synchronized method.
-fn is_method_entry(names: &Names, site: SiteId) -> bool {
+pub(super) fn is_method_entry(names: &Names, site: SiteId) -> bool {
     let synchronized = |site: &Site| {
         let method = names.methods.get(site.method.index());
         method.is_some_and(|method| method.flags & flags::SYNCHRONIZED != 0)
@@ -352,7 +381,7 @@ fn is_method_entry(names: &Names, site: SiteId) -> bool {
 }
 
 /// The instruction of a site; none if the site is unknown or is a method's entry.
-fn instruction(names: &Names, site: SiteId) -> Option<CodeSite> {
+pub(super) fn instruction(names: &Names, site: SiteId) -> Option<CodeSite> {
     if site.0 == 0 || is_method_entry(names, site) {
         return None;
     }

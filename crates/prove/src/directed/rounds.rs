@@ -14,8 +14,9 @@ use super::places::{Places, chosen, distance};
 use super::{DirectedRun, DirectedRunner};
 use crate::proof::Clock;
 
-/// Goals that share a run: with more, their holds get in each other's way.
-const GOALS_PER_RUN: usize = 12;
+/// Goals that share a run, by the number of runs that each finding has had: with more, their holds get in each other's way. What has failed in
+/// company is tried with less of it, since the time for holds in a run is shared, and goals at places that all threads pass use it up.
+const GOALS_PER_RUN: [usize; 4] = [12, 6, 3, 2];
 /// Runs that must have the pattern.
 pub const WANTED_FACTS: usize = 2;
 /// Runs in which a finding has a goal before it is given up.
@@ -81,10 +82,12 @@ pub fn make(
     while clock.now() < end && !clock.is_interrupted() {
         let mut next: Vec<usize> = (0..open.len()).filter(|&place| open[place].is_open()).collect();
         next.sort_by_key(|&place| open[place].runs);
+        let round = next.first().map_or(0, |&place| open[place].runs);
+        let most = GOALS_PER_RUN[round.min(GOALS_PER_RUN.len() - 1)];
         let mut plan = GoalsBuilder::new(*runs as u64 + 1);
         let mut chosen = Vec::new();
         for place in next {
-            if plan.len() >= GOALS_PER_RUN {
+            if plan.len() >= most {
                 break;
             }
             let one = &mut open[place];

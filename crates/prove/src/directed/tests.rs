@@ -14,6 +14,7 @@ use ravel_protocol::goal::{
 use ravel_trace::{LocationId, ThreadId};
 
 use super::places::{Activation, EventPlace, HeldLock};
+use super::ready::Ready;
 use super::*;
 
 /// What a program does in a directed run.
@@ -258,6 +259,10 @@ fn every_finding_has_a_first_run_before_any_has_a_second_and_the_application_com
     assert_eq!(firsts.len(), 40, "each once");
     assert_eq!(tally.tried.len(), 40);
     assert!(plans.iter().all(|plan| plan.goals.len() <= 13));
+    assert!(
+        plans.last().is_some_and(|plan| plan.goals.len() <= 3),
+        "later ones have less company"
+    );
 }
 
 #[test]
@@ -338,6 +343,23 @@ fn an_outcome_that_comes_by_itself_is_harm_if_exclusive_runs_lack_it() {
     let mut findings = vec![atomicity("f", "shop.Stock.left")];
     directed(&mut findings, &places(), 100, &bad_end(1));
     assert_eq!(findings[0].evidence, Evidence::Confirmed, "they were not kept apart");
+}
+
+#[test]
+fn a_bad_end_that_comes_without_the_pattern_needs_exclusive_runs_that_lack_it() {
+    let runs = AtomicU64::new(0);
+    // The first run ends badly though the pattern did not happen, and so do exclusive runs: another bug is at work.
+    let other_bug = |plan: &Goals| match plan.goals.first() {
+        None => (1, vec![LogLine::Exclusive { entered: 9, broken: 0 }]),
+        Some(goal) if is_serial(goal) => (0, vec![happens(goal)]),
+        Some(goal) => {
+            let first = runs.fetch_add(1, Ordering::Relaxed) == 0;
+            (1, if first { Vec::new() } else { vec![happens(goal)] })
+        }
+    };
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &other_bug);
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
 }
 
 #[test]
@@ -556,4 +578,33 @@ fn what_happened_is_tried_again_to_say_how_often_it_does() {
     });
     assert_eq!(tally.again, [("f".to_string(), 3, 5)]);
     assert!(tally.accounts.is_empty(), "the fake leaves none");
+}
+
+#[test]
+fn a_signal_that_comes_before_the_wait_is_harm_if_no_serial_order_ends_as_badly() {
+    let site = |name: &str, bci: u32, member: &str| CodeSite {
+        method: method(name),
+        bci,
+        member: member.into(),
+        line: bci,
+    };
+    let waiter = [site("take", 1, ""), site("take", 2, "wait"), site("run", 3, "take")];
+    let waker = [site("put", 4, ""), site("put", 5, "notify"), site("run", 6, "put")];
+    let candidate = Candidate {
+        events: vec![event(0, 1), event(1, 2)],
+        owners: vec![None; 2],
+        ..Candidate::default()
+    };
+    let signal = finding("s", Rule::NakedNotify, "shop.Stock", candidate);
+    let places = Places::default().with_ready(Ready::signal(signal.clone(), waiter, waker));
+    let run = |serial_code: i32| {
+        let mut findings = [signal.clone()];
+        directed(&mut findings, &places, 100, &|plan| {
+            let code = if plan.goals[0].id == "s" { 1 } else { serial_code };
+            (code, vec![happens(&plan.goals[0])])
+        });
+        findings[0].evidence
+    };
+    assert_eq!(run(0), Evidence::Harmful);
+    assert_eq!(run(1), Evidence::Confirmed);
 }

@@ -131,7 +131,7 @@ fn finding(run: &Forced) -> Option<Finding> {
     })
 }
 
-fn step(event: &Event, lock: LockId, names: &Names) -> FindingStep {
+pub(crate) fn step(event: &Event, lock: LockId, names: &Names) -> FindingStep {
     let (class, method, file, line) = place(event, SiteId(0), names);
     let lock = names.lock(lock).name.clone();
     FindingStep {
