@@ -10,11 +10,12 @@
 # 6. H2, Derby, Lucene and Jetty under `ravel run`, BUDGET seconds (300) for the forced runs of each; no process may be left behind.
 # 7. Kotlin coroutines and Scala futures: what orders its threads shows nothing, what does not is shown.
 # 8. Soak: a million short threads, another agent that redefines classes, errors inside the agent.
+# 9. Small programs over eight libraries under `ravel run`, LIBRARY_BUDGET seconds (100) each: the bug must be shown, the corrected form silent.
 #
 # With RAVEL set, that binary is used; otherwise one is built. SKIP_RUNS=1 leaves parts 1 and 2 out, SKIP_JDK=1 part 3,
 # SKIP_SCAN=1 part 4, SKIP_FOCUS=1 part 5, SKIP_PROOF=1 part 6, SKIP_LANGUAGES=1 part 7,
-# SKIP_SOAK=1 part 8. PROGRAMS says which programs parts 5 and 6 run, JDKS on which releases
-# part 6 does (the oldest), KEEP names a directory for its reports.
+# SKIP_SOAK=1 part 8, SKIP_LIBRARIES=1 part 9. PROGRAMS says which programs parts 5 and 6 run, LIBRARIES which part 9 does, JDKS on which
+# releases (part 6: the oldest), KEEP names a directory for the reports of parts 6 and 9.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -229,5 +230,39 @@ if [ -z "${SKIP_SOAK:-}" ]; then
     for round in 1 2 3 4 5; do
         $cargo test --release -q -p ravel --test robust >"$work/robust.log" 2>&1 || { cat "$work/robust.log"; status=1; }
     done
+fi
+if [ -z "${SKIP_LIBRARIES:-}" ]; then
+    command -v jq >/dev/null || { echo "jq is needed: apt-get install jq" >&2; exit 2; }
+    keep=${KEEP:-$work}
+    mkdir -p "$keep"
+    (cd realworld/libraries && JAVA_HOME=${oldest#* } mvn -q -B package dependency:copy-dependencies)
+    echo
+    echo "| library | JDK | plain s | exit code | evidence of the bug | rule | attempts (happened) | directed runs | s a run | wall s | twin: exit code | shown | wall s |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    while read -r release home <&3; do
+        case " ${JDKS:-${oldest%% *} ${newest%% *}} " in *" $release "*) ;; *) continue ;; esac
+        for library in ${LIBRARIES:-Caffeine Reactor Pekko NanoHttpd Stormpot Wisp EventBus JcTools}; do
+            java=("$home/bin/java" -cp 'realworld/libraries/target/libraries-1.jar:realworld/libraries/target/dependency/*' "libraries.${library}Driver")
+            library_run() { # name of the report, arguments of the program: sets code
+                code=0
+                /usr/bin/time -f '%e' -o "$keep/$1.time" "$ravel" run --all --budget "${LIBRARY_BUDGET:-100}" -o "$work/run.ravel" --out "json=$keep/$1.json" \
+                    -- "${java[@]}" "${@:2}" >"$keep/$1.txt" 2>"$keep/$1.err" </dev/null || code=$?
+            }
+            /usr/bin/time -f '%e' -o "$work/time" "${java[@]}" fixed >/dev/null 2>&1 </dev/null || status=1
+            library_run "$library-$release"
+            # The best finding of the program's own code: that is the bug.
+            own='[.findings[] | select(any(.steps[]; .class | startswith("libraries.")))]
+                | sort_by([.shown, ["suspected", "predicted", "witnessed", "confirmed", "harmful"] as $all | .evidence as $one | $all | index($one)]) | last'
+            read -r evidence rule attempts happened < <(jq -r "(${own}) as \$bug | ([.directed[]? | select(.finding == \$bug.id)]) as \$goals
+                | [\$bug.evidence // \"none\", \$bug.rule // \"none\", ([\$goals[].runs] | max // 0), ([\$goals[].happened] | add // 0)] | @tsv" "$keep/$library-$release.json")
+            bad=$code
+            read -r runs each < <(jq -r '.summary.times
+                | [.directed_runs, (if .directed_runs > 0 then (.directed / .directed_runs / 10 | round / 100) else 0 end)] | @tsv' "$keep/$library-$release.json")
+            library_run "$library-$release-fixed" fixed
+            shown=$(jq '[.findings[] | select(.shown)] | length' "$keep/$library-$release-fixed.json")
+            [ "$bad" = 1 ] && [ "$code" = 0 ] || status=1
+            echo "| $library | $release | $(tail -1 "$work/time") | $bad | $evidence | $rule | $attempts ($happened) | $runs | $each | $(tail -1 "$keep/$library-$release.time") | $code | $shown | $(tail -1 "$keep/$library-$release-fixed.time") |"
+        done
+    done 3<<<"$jdks"
 fi
 exit $status
