@@ -110,11 +110,19 @@ impl<'p> CallGraph<'p> {
 
     /// The targets that a method may answer.
     pub fn answered_by(&self, method: MethodId) -> Vec<TargetId> {
+        self.answered_through(method, &self.hierarchy.reached_through(method))
+    }
+
+    /// The targets that a method may answer, also if only other programs make objects of its class.
+    pub fn answered_in_programs(&self, method: MethodId) -> Vec<TargetId> {
+        self.answered_through(method, &self.hierarchy.reached_in_programs(method))
+    }
+
+    fn answered_through(&self, method: MethodId, through: &FxHashSet<Sym>) -> Vec<TargetId> {
         let selector = self.program.method(method).selector;
         let Some(targets) = self.by_selector.get(&selector) else {
             return Vec::new();
         };
-        let through = self.hierarchy.reached_through(method);
         let mut answered = targets.clone();
         answered.retain(|target| {
             let at = target.0 as usize;

@@ -117,6 +117,16 @@ impl<'p> Hierarchy<'p> {
         through
     }
 
+    /// The same if other programs make objects of the method's own class, as they do of those of a library.
+    pub fn reached_in_programs(&self, method: MethodId) -> FxHashSet<Sym> {
+        let mut through = self.reached_through(method);
+        let found = self.program.method(method);
+        if found.access & (access::STATIC | access::PRIVATE) == 0 {
+            self.ancestors(found.class, &mut through);
+        }
+        through
+    }
+
     /// How many overrides of a method are below a class, counted up to `limit`.
     pub fn count_overrides(&self, class: Sym, selector: Sym, limit: usize) -> usize {
         let mut count = 0;

@@ -37,7 +37,7 @@ impl Callers<'_, '_> {
         if wanted == UNKNOWN || way.len() == CALLERS || (self.open)(program.method(method).access) {
             return false;
         }
-        let targets = graph.answered_by(method);
+        let targets = graph.answered_in_programs(method);
         let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
         if sites.peek().is_none() {
             return false;
@@ -94,15 +94,29 @@ fn holds_at(program: &Program, site: CallSite, lock: ExprId, exprs: &mut Exprs) 
         return false;
     };
     let mut holds = false;
+    let lock = declared(program, lock, exprs);
     let read_write = exprs.add(Node::ReadWrite(lock));
     body.walk(|stmt, _, open| {
         if stmt == site.stmt {
             holds |= open.iter().any(|site| {
                 let open = copy_from(&body.exprs, body.lock(*site), exprs);
+                let open = declared(program, open, exprs);
                 // One that cannot be named may be the lock that is asked for.
                 open == lock || open == read_write || open == UNKNOWN
             });
         }
     });
     holds
+}
+
+/// A lock with its fields named by the classes that declare them: a class names an inherited field as its own.
+fn declared(program: &Program, lock: ExprId, exprs: &mut Exprs) -> ExprId {
+    let field = |pair| program.field(pair).map_or(pair, |field| field.pair);
+    let node = match exprs.node(lock) {
+        Node::Field(base, pair) => Node::Field(declared(program, base, exprs), field(pair)),
+        Node::ReadWrite(base) => Node::ReadWrite(declared(program, base, exprs)),
+        Node::Static(pair) => Node::Static(field(pair)),
+        node => node,
+    };
+    exprs.add(node)
 }

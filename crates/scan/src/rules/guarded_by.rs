@@ -180,7 +180,8 @@ fn is_held(exprs: &mut Exprs, body: &Body, open: &[u16], wanted: ExprId) -> bool
     };
     open.iter().any(|site| {
         let lock = body.lock(*site);
-        lock != UNKNOWN && (lock == wanted || lock == read_write || is_half(lock))
+        // One that cannot be named here may be the lock.
+        lock == UNKNOWN || lock == wanted || lock == read_write || is_half(lock)
     })
 }
 

@@ -155,6 +155,29 @@ class GuardedMeant {
   @Override public String toString() { return "n is " + n; }
 }
 
+// The lock is held, but the code does not name it.
+class GuardedUnnamed {
+  private final Object lock = new Object();
+  @GuardedBy("lock") private int n;
+  private Object lock() { return lock; }
+  public void addOk() { synchronized (lock()) { n++; } }
+}
+
+// The class above holds the lock, which both inherit.
+class InconsistentAbove {
+  protected final Object gate = new Object();
+  public void write(int v) { synchronized (gate) { beforeOk(v); } }
+  protected void beforeOk(int v) {}
+}
+
+class InconsistentBelow extends InconsistentAbove {
+  private int most;
+  void most(int n) { synchronized (gate) { most = n; } }
+  void less() { synchronized (gate) { most--; } }
+  void more() { synchronized (gate) { most++; } }
+  @Override protected void beforeOk(int v) { if (v > most) throw new IllegalStateException(); }
+}
+
 class GuardedWritten {
   @GuardedBy("this") private volatile boolean closed;
   public void closeBad() { closed = true; }
