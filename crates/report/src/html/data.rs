@@ -108,21 +108,26 @@ fn orders(finding: &Finding, report: &Report, options: &Options<'_>, lines: &mut
         "end": finding.outcome.as_ref().map(end),
     })];
     if let Some(recorded) = recorded.filter(|recorded| *recorded != told) {
-        // Values are those of the forced run; the recorded one had others.
         let own: Vec<Value> = recorded
             .iter()
             .filter_map(|&at| finding.steps.get(at))
-            .map(|s| FindingStep {
-                value: None,
-                ..s.clone()
-            })
-            .map(|s| step(finding, &s, options, lines))
+            .map(|s| step(finding, &recorded_step(s), options, lines))
             .collect();
         orders.push(json!({ "kind": "recorded", "name": "The recorded run", "title": "As recorded", "own": own }));
     }
     let known = finding.serial.iter().filter(|run| !run.steps.is_empty());
     orders.extend(known.map(|run| serial_order(finding, run, options, lines)));
     orders
+}
+
+/// A step as it was in the recorded run: values are those of the forced run, and nothing blocked.
+fn recorded_step(step: &FindingStep) -> FindingStep {
+    let op = if step.op == "block" { "acquire" } else { &step.op };
+    FindingStep {
+        value: None,
+        op: op.to_owned(),
+        ..step.clone()
+    }
 }
 
 /// How a run ended, in a few words.
@@ -247,4 +252,20 @@ fn keep_source(frame: &Frame<'_>, options: &Options<'_>, lines: &mut Lines) -> O
         }
     }
     Some(source.path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_step_has_no_values_of_the_forced_run_and_does_not_block() {
+        let forced = FindingStep {
+            op: "block".to_owned(),
+            value: Some("3".to_owned()),
+            ..FindingStep::default()
+        };
+        let recorded = recorded_step(&forced);
+        assert_eq!((recorded.op.as_str(), recorded.value), ("acquire", None));
+    }
 }

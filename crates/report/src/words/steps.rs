@@ -108,11 +108,12 @@ pub fn holding(step: &FindingStep) -> Option<String> {
     (!names.is_empty()).then(|| format!("holding {}", names.join(", ")))
 }
 
-/// The locks of a step, as in `, holding Stock, Log`; an access says so when there are none.
+/// The locks of a step, as in `, holding Stock, Log`; an access of a run says so when there are none. A step that was found in code
+/// names only the locks that its rule is about.
 pub fn locks_held(step: &FindingStep) -> String {
     match holding(step) {
         Some(holding) => format!(", {holding}"),
-        None if is_access(step) => ", no lock held".to_owned(),
+        None if is_access(step) && !step.thread.is_empty() => ", no lock held".to_owned(),
         None => String::new(),
     }
 }
@@ -234,4 +235,21 @@ pub fn main_place(finding: &Finding) -> Option<&FindingStep> {
         .filter(|s| !s.file.is_empty())
         .or_else(|| finding.steps.iter().find(|s| s.line > 0))
         .or(finding.steps.first())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_run_knows_that_no_lock_is_held() {
+        let mut step = FindingStep {
+            thread: "t1".to_owned(),
+            op: "write".to_owned(),
+            ..FindingStep::default()
+        };
+        assert_eq!(locks_held(&step), ", no lock held");
+        step.thread.clear();
+        assert_eq!(locks_held(&step), "");
+    }
 }
