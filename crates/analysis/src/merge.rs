@@ -67,7 +67,7 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
         if stop.now_and_then(&mut asked) {
             break;
         }
-        if report.steps.is_empty() {
+        if report.steps.is_empty() || cuts_a_call(&report.steps) {
             continue;
         }
         match library.shared(&report).map(library_key) {
@@ -102,6 +102,22 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
             .then(a.id.cmp(&b.id))
     });
     findings
+}
+
+/// Whether another thread comes between two events of one call on a modelled object, as the change of an entry and of the size: the call is
+/// one step, and nothing comes in between.
+fn cuts_a_call(steps: &[RawStep]) -> bool {
+    let is_access = |step: &RawStep| step.location.is_some();
+    let same = |a: &RawStep, b: &RawStep| {
+        let (a, b) = (&a.point, &b.point);
+        a.thread == b.thread && a.position == b.position && a.site == b.site && a.index != b.index
+    };
+    steps.iter().enumerate().any(|(number, first)| {
+        let last = steps.iter().rposition(|last| is_access(last) && same(first, last));
+        let between = last.and_then(|last| steps.get(number + 1..last));
+        is_access(first)
+            && between.is_some_and(|steps| steps.iter().any(|step| step.point.thread != first.point.thread))
+    })
 }
 
 fn library_key(shared: Shared) -> Key {

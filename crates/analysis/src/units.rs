@@ -11,6 +11,7 @@
 
 mod code;
 mod open;
+mod passes;
 
 use crate::finding::UnitKind;
 use ravel_trace::names::SiteKind;

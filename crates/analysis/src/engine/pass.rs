@@ -150,6 +150,9 @@ impl<'a> Pass<'a> {
         if !self.sections.is_empty() {
             self.begin_section(names, event);
         }
+        if self.needs.units {
+            self.state.open.passed(thread, event.position);
+        }
         if matches!(event.op, Op::End { .. }) && self.state.threads[thread.index()].locks == LocksetId::default() {
             self.chains.end(own, self.state.order.now_without_locations(thread));
         }
@@ -282,10 +285,20 @@ impl<'a> Pass<'a> {
                 state.order.read_location(thread, location);
             }
         }
+        let index = self.index;
+        let here = (
+            event.site,
+            When {
+                index,
+                position: event.position,
+            },
+        );
         let owners = match self.needs.units {
-            true => state.open.owners(names, thread, &cell, event.site),
+            true => state.open.owners(names, thread, &cell, here, &mut self.ended),
             false => Owners::default(),
         };
+        let ended = self.ended.drain(..).map(|unit| BatchStep::UnitEnd(unit, index));
+        self.batch.steps.extend(ended);
         let local = state.threads[thread.index()];
         let unguarded = match cell.word {
             None => false,
@@ -350,8 +363,11 @@ impl<'a> Pass<'a> {
     /// An access that conflicts with none, to an object of which others do.
     fn quiet_access(&mut self, names: &Names, event: &Event, location: LocationId) {
         if self.needs.units {
+            let here = (event.site, self.when(event));
             let (_, cell) = self.state.cells.get(names, self.settings, location);
-            self.state.open.owners(names, event.thread, &cell, event.site);
+            let open = &mut self.state.open;
+            open.owners(names, event.thread, &cell, here, &mut self.ended);
+            self.tell_ended();
         }
     }
 
@@ -360,7 +376,10 @@ impl<'a> Pass<'a> {
     #[cold]
     fn initial_access(&mut self, names: &Names, event: &Event, location: LocationId, cell: &Cell, kind: StepKind) {
         if self.needs.units {
-            self.state.open.owners(names, event.thread, cell, event.site);
+            let here = (event.site, self.when(event));
+            let open = &mut self.state.open;
+            open.owners(names, event.thread, cell, here, &mut self.ended);
+            self.tell_ended();
         }
         if cell.synchronizing && kind.writes() && self.state.order.is_kept() {
             self.state.order.write_location(event.thread, location);
@@ -457,6 +476,7 @@ impl<'a> Pass<'a> {
     /// What holds from the event on, itself included.
     fn before(&mut self, names: &Names, event: &Event) {
         let (thread, when) = (event.thread, self.when(event));
+        let inside = matches!(event.op, Op::Acquire { .. }) && self.is_inside(names, event.site);
         let state = &mut self.state;
         let units = self.needs.units;
         if state.order.is_kept() {
@@ -467,7 +487,9 @@ impl<'a> Pass<'a> {
                 let local = &mut state.threads[thread.index()];
                 local.locks = state.locksets.with(local.locks, Held { lock, mode });
                 if units {
-                    state.open.acquire(names, thread, lock, event.site, when);
+                    let step = if inside { local.call } else { event.site };
+                    let place = (event.site, step);
+                    state.open.acquire(names, thread, lock, place, when, &mut self.ended);
                 }
             }
             Op::Resume { lock, .. } => {
@@ -492,7 +514,10 @@ impl<'a> Pass<'a> {
                     },
                 );
                 if units {
-                    state.open.enter(names, self.settings, thread, method, event.site, when);
+                    let called = (method, event.site);
+                    state
+                        .open
+                        .enter(names, self.settings, thread, called, when, &mut self.ended);
                 }
             }
             Op::Call => state.threads[thread.index()].call = event.site,

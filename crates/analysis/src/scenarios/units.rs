@@ -124,8 +124,9 @@ fn two_calls_on_an_object_that_protects_itself_are_a_compound_bad() {
 }
 
 #[test]
-fn a_thread_entry_point_is_no_unit_ok() {
-    let text = "
+fn one_pass_through_the_body_of_a_thread_is_a_compound_bad() {
+    let found = findings(
+        "
         t1                              | t2
         enter Worker.run
         enter synchronized Stock.count
@@ -133,6 +134,99 @@ fn a_thread_entry_point_is_no_unit_ok() {
         r Stock.items
         rel Stock
         exit
+                                        | enter synchronized Stock.put
+                                        | acq Stock
+                                        | w Stock.items
+                                        | rel Stock
+                                        | exit
+        enter synchronized Stock.remove
+        acq Stock
+        w Stock.items
+        rel Stock
+        exit
+        exit
+    ",
+    );
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(
+        (found[0].rule, found[0].units[0].kind, found[0].units[0].method.as_str()),
+        (Rule::Atomicity, UnitKind::Compound, "Worker.run")
+    );
+    // It begins with the first call, so that no turn of a loop is taken for the whole body.
+    let unit = &candidate_units(&found)[0];
+    assert_eq!((unit.begin.position, unit.end.map(|end| end.position)), (1, Some(11)));
+}
+
+fn candidate_units(found: &[Finding]) -> &[crate::finding::UnitSpan] {
+    &found[0].candidates[0].units
+}
+
+#[test]
+fn two_turns_of_a_loop_in_the_body_of_a_thread_are_two_units_ok() {
+    let text = "
+        t1                                  | t2
+        enter Worker.run
+        enter synchronized Stock.count @4
+        acq Stock
+        r Stock.items
+        rel Stock
+        exit
+                                            | enter synchronized Stock.put
+                                            | acq Stock
+                                            | w Stock.items
+                                            | rel Stock
+                                            | exit
+        enter synchronized Stock.count @4
+        acq Stock
+        r Stock.items
+        rel Stock
+        exit
+        enter synchronized Stock.remove @5
+        acq Stock
+        w Stock.items
+        rel Stock
+        exit
+        exit
+    ";
+    assert_eq!(verdicts(text), []);
+}
+
+#[test]
+fn two_blocks_in_the_body_of_a_thread_are_a_compound_bad() {
+    let found = findings(
+        "
+        t1                  | t2
+        enter Worker.run
+        acq Stock
+        r Stock.items
+        rel Stock
+                            | enter synchronized Stock.put
+                            | acq Stock
+                            | w Stock.items
+                            | rel Stock
+                            | exit
+        acq Stock
+        w Stock.items
+        rel Stock
+        exit
+    ",
+    );
+    let compound = found.iter().find(|finding| finding.rule == Rule::Atomicity);
+    let unit = &compound.expect("the body is interrupted").units[0];
+    assert_eq!((unit.method.as_str(), unit.kind), ("Worker.run", UnitKind::Compound));
+}
+
+#[test]
+fn a_thread_that_starts_another_one_in_its_body_begins_a_new_unit_ok() {
+    let text = "
+        main                            | t2
+        enter Shop.main
+        enter synchronized Stock.count
+        acq Stock
+        r Stock.items
+        rel Stock
+        exit
+        fork t2
                                         | enter synchronized Stock.put
                                         | acq Stock
                                         | w Stock.items

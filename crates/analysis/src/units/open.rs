@@ -1,6 +1,7 @@
 //! The units that threads are in: follows calls, locks and declared units, and says which unit an access belongs to.
 
 use super::code::{Code, MethodTraits};
+use super::passes::Passes;
 use super::{Owner, Owners, UnitId, UnitInfo, UnitSettings, When};
 use crate::finding::UnitKind;
 use crate::sets::{Cell, CellKind, SetId};
@@ -18,6 +19,8 @@ struct OpenFrame {
     unit: Option<UnitId>,
     /// Sets of other classes that the method itself has touched.
     foreign: SmallVec<[SetId; 2]>,
+    /// Of the body of a thread.
+    passes: Passes,
 }
 
 #[derive(Debug)]
@@ -50,6 +53,8 @@ struct ThreadUnits {
     /// How many frames are declared units.
     declared_frames: usize,
     open: Vec<UnitId>,
+    /// The position of its last event.
+    position: u32,
     /// Owning frame of a class's instance or static sets, valid until a frame comes or goes.
     cache: SmallVec<[(ClassId, bool, Option<usize>); 8]>,
 }
@@ -147,16 +152,45 @@ impl Units {
         }
     }
 
+    /// An event of a thread is over.
+    #[inline]
+    pub(crate) fn passed(&mut self, thread: ThreadId, position: u32) {
+        self.threads[thread.index()].position = position;
+    }
+
+    /// The innermost method does something at a site of its own code. If it is the body of a thread, a pass through it may end.
+    fn step(&mut self, names: &Names, thread: ThreadId, site: SiteId, at: When, ended: &mut Vec<UnitId>) {
+        let units = &mut self.threads[thread.index()];
+        let before = units.position;
+        let Some(body) = units.frames.last_mut().filter(|frame| frame.entry) else {
+            return;
+        };
+        let place = names.sites.get(site.index()).filter(|_| site != SiteId(0));
+        let Some(place) = place.filter(|place| place.method == body.method) else {
+            return;
+        };
+        if body.passes.step(place.bci, at.position, before)
+            && let Some(unit) = body.unit.take()
+        {
+            let end = When {
+                index: at.index.saturating_sub(1),
+                position: before,
+            };
+            Self::close(&mut self.ends, &mut units.open, unit, end, ended);
+        }
+    }
+
     /// A method begins.
     pub(crate) fn enter(
         &mut self,
         names: &Names,
         settings: &UnitSettings,
         thread: ThreadId,
-        method: MethodId,
-        site: SiteId,
+        (method, site): (MethodId, SiteId),
         begin: When,
+        ended: &mut Vec<UnitId>,
     ) {
+        self.step(names, thread, site, begin, ended);
         let traits = self.code.traits(names, settings, method);
         self.assumed_seen |= self.method || self.compound;
         let units = &mut self.threads[thread.index()];
@@ -175,6 +209,7 @@ impl Units {
             begin,
             unit: None,
             foreign: SmallVec::new(),
+            passes: Passes::default(),
         });
     }
 
@@ -204,8 +239,17 @@ impl Units {
         }
     }
 
-    /// A lock is taken.
-    pub(crate) fn acquire(&mut self, names: &Names, thread: ThreadId, lock: LockId, site: SiteId, begin: When) {
+    /// A lock is taken at a site; `step` is that, or the program's call inside which code of the JDK takes it.
+    pub(crate) fn acquire(
+        &mut self,
+        names: &Names,
+        thread: ThreadId,
+        lock: LockId,
+        (site, step): (SiteId, SiteId),
+        begin: When,
+        ended: &mut Vec<UnitId>,
+    ) {
+        self.step(names, thread, step, begin, ended);
         let units = &mut self.threads[thread.index()];
         let depth = units.frames.len();
         if let Some(outer) = units.sections.last_mut() {
@@ -295,6 +339,7 @@ impl Units {
         for frame in &mut units.frames {
             frame.unit = None;
             frame.begin = at;
+            frame.passes.split();
         }
         for section in &mut units.sections {
             section.unit = None;
@@ -324,8 +369,16 @@ impl Units {
         })
     }
 
-    /// The units of an access.
-    pub(crate) fn owners(&mut self, names: &Names, thread: ThreadId, cell: &Cell, site: SiteId) -> Owners {
+    /// The units of an access; those that end with it go to `ended`.
+    pub(crate) fn owners(
+        &mut self,
+        names: &Names,
+        thread: ThreadId,
+        cell: &Cell,
+        (site, at): (SiteId, When),
+        ended: &mut Vec<UnitId>,
+    ) -> Owners {
+        self.step(names, thread, site, at, ended);
         let units = &self.threads[thread.index()];
         if units.frames.is_empty() && units.sections.is_empty() && units.declared.is_empty() || cell.exempt {
             return Owners::default();
@@ -448,21 +501,26 @@ impl Units {
         sections.len().checked_sub(1)
     }
 
-    /// The method that calls an object which protects itself: the caller of the outermost section, or whoever calls a
-    /// modelled object.
+    /// The method that calls an object which protects itself: the caller of the outermost section, or of a modelled object; or the
+    /// body of a thread that has a section in its own code.
     fn compound_frame(&self, thread: ThreadId, cell: &Cell) -> Option<usize> {
         if !self.compound {
             return None;
         }
         let units = &self.threads[thread.index()];
+        let in_body = |section: &Section| {
+            let frame = section.depth.checked_sub(1).and_then(|i| units.frames.get(i));
+            frame.is_some_and(|frame| frame.entry && !frame.traits.synchronized)
+        };
         let caller = match (units.sections.first(), cell.kind) {
-            (Some(section), _) if section.called => section.depth.checked_sub(1)?,
+            (Some(section), _) if section.called || in_body(section) => section.depth.checked_sub(1)?,
             (Some(section), _) => section.depth.checked_sub(2)?,
             (None, CellKind::Modelled) => units.frames.len().checked_sub(1)?,
             _ => return None,
         };
         let frame = units.frames.get(caller)?;
-        (!frame.entry && frame.traits.caller).then_some(caller)
+        let is_unit = !frame.entry || frame.passes.begin().is_some();
+        (is_unit && frame.traits.caller).then_some(caller)
     }
 
     /// The top-most activation that is a unit on the set: of the field's class, or one that touches the set itself.
@@ -538,7 +596,12 @@ impl Units {
             }
             Slot::Frame(i) => {
                 let f = &units.frames[i];
-                (Some(f.method), f.site, f.begin, f.unit)
+                let pass = f.passes.begin().filter(|_| f.entry);
+                let begin = When {
+                    position: pass.unwrap_or(f.begin.position),
+                    ..f.begin
+                };
+                (Some(f.method), f.site, begin, f.unit)
             }
         };
         if let Some(unit) = existing {

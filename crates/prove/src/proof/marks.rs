@@ -282,6 +282,10 @@ impl Marks {
                 // A unit that was split by a wait begins or ends in the middle of its method.
                 _ if mark.depth == 0 || mark.method.is_none() && mark.split.is_some() => None,
                 _ if mark.entered == unit.begin.position => Some(mark.frame()),
+                // The last pass through the body of a thread.
+                _ if mark.method.is_some() && unit.end.is_some_and(|end| mark.left == Some(end.position)) => {
+                    Some(mark.frame())
+                }
                 _ => None,
             };
         }
