@@ -57,6 +57,8 @@ struct Write {
 #[derive(Default)]
 struct At {
     last: Option<EventAt>,
+    /// The last event at an earlier position: one call may be several events, and a thread does not stand among them.
+    earlier: Option<EventAt>,
     /// Locks held.
     held: u32,
     /// The event before the outermost lock was taken, and the position of taking it.
@@ -65,6 +67,20 @@ struct At {
     read: FxHashSet<LocationId>,
     /// Those read since the outermost lock was taken.
     inside: FxHashSet<LocationId>,
+}
+
+impl At {
+    /// Where the thread stands before it passes a position.
+    fn before(&self, position: u32) -> Option<EventAt> {
+        self.last.filter(|last| last.position < position).or(self.earlier)
+    }
+
+    fn pass(&mut self, event: EventAt) {
+        if self.last.is_some_and(|last| last.position < event.position) {
+            self.earlier = self.last;
+        }
+        self.last = Some(event);
+    }
 }
 
 /// A read that could come before a write, or a notification that could come before a wait.
@@ -146,7 +162,7 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
             Op::Enter { .. } | Op::Exit { .. } | Op::Call => continue,
             Op::Acquire { .. } | Op::Resume { .. } => {
                 if at.held == 0 {
-                    at.outside = at.last.map(|last| (last, event.position));
+                    at.outside = at.before(event.position).map(|stand| (stand, event.position));
                 }
                 at.held += 1;
             }
@@ -186,7 +202,7 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
             }
             Op::Write { location, value } | Op::Update { location, value } => {
                 let stand = match at.held {
-                    0 => at.last.map(|last| (last, event.position)),
+                    0 => at.before(event.position).map(|stand| (stand, event.position)),
                     _ => at.outside,
                 };
                 let before = values.insert(location, value).unwrap_or_default();
@@ -209,7 +225,7 @@ fn chances(source: &mut dyn Source) -> Result<Vec<Chance>, SourceError> {
             _ => {}
         }
         if let Some(at) = threads.get_mut(&event.thread) {
-            at.last = Some(here);
+            at.pass(here);
         }
     }
     Ok(chances)
@@ -279,6 +295,26 @@ mod tests {
         let [check, look, on] = [only[0].1, only[1].1, only[2].1];
         assert!(on == look + FAR, "the reader goes on alone");
         assert!(check == look, "one access each");
+    }
+
+    #[test]
+    fn a_call_of_several_events_is_one_step_to_stand_before() {
+        let mut at = At::default();
+        let event = |position| EventAt {
+            thread: ThreadId(0),
+            position,
+            location: None,
+            lock: None,
+        };
+        assert!(at.before(3).is_none());
+        at.pass(event(3));
+        assert_eq!(at.before(4), Some(event(3)));
+        at.pass(event(4));
+        assert_eq!(
+            at.before(4),
+            Some(event(3)),
+            "the call has begun, and nothing of it counts"
+        );
     }
 
     #[test]
