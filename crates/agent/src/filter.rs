@@ -14,7 +14,7 @@ const FRAMEWORK: &str = "framework";
 pub enum Treatment {
     /// Fields, arrays, monitors, methods: everything is recorded.
     Application,
-    /// A collection or format of the JDK: its fields are recorded when application code calls it.
+    /// A collection, format or tool of the JDK: its fields are recorded when application code calls it.
     Collection,
     /// Another class of the JDK: only its modelled methods are touched.
     Library,
@@ -150,9 +150,12 @@ impl Filter {
     }
 }
 
-/// The collections that are looked into, the wrappers that synchronise them, and formats, which are no more fit to be shared.
+/// The collections that are looked into, the wrappers that synchronise them, and formats and tools, which are no more fit to be shared.
 fn is_collection(name: &str) -> bool {
-    origin::is_collection(name) || origin::is_format(name) || name.starts_with("java/util/Collections$Synchronized")
+    origin::is_collection(name)
+        || origin::is_format(name)
+        || origin::is_tool(name)
+        || name.starts_with("java/util/Collections$Synchronized")
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ classes! {
     "RavelHandles"
     "RavelHandles$Known"
     "RavelFrameworks"
+    "RavelPermits"
     "RavelModels"
     "RavelForced"
     "RavelChance"

@@ -9,7 +9,7 @@ use std::mem::offset_of;
 use ravel_trace::raw::{self, RawKind, RawRecord};
 
 use crate::chance::{self, Form};
-use crate::instrument::accesses;
+use crate::instrument::{accesses, library};
 use crate::models::{self, Effect};
 use crate::recorder::{self, MAX_SITES, MAX_THREADS, address, flag};
 use crate::registry;
@@ -173,6 +173,11 @@ layout! {
         RECEIVE = Effect::Receive;
         RECEIVE_IF = Effect::ReceiveIf;
         BARRIER = Effect::Barrier;
+        ROUNDS = Effect::Rounds;
+        TAKE_PERMITS = Effect::TakePermits;
+        TRY_PERMITS = Effect::TryPermits;
+        GIVE_PERMITS = Effect::GivePermits;
+        DRAIN_PERMITS = Effect::DrainPermits;
         EXCHANGE = Effect::Exchange;
         GET = Effect::Get;
         SET = Effect::Set;
@@ -217,6 +222,7 @@ layout! {
         COMING = accesses::COMING;
         MOVE = accesses::MOVE;
         LONGEST = accesses::LONGEST;
+        OF_TOOL = library::OF_TOOL;
     }
 
     /// The word of an object: the mask of its owner, shared or not, and where its id stands.
@@ -233,6 +239,7 @@ layout! {
     /// Bits of a site's byte.
     int SiteFlag {
         VOLATILE = registry::SITE_VOLATILE;
+        CALLS_TOOL = registry::SITE_CALLS_TOOL;
     }
 
     /// Bits of the recording's flags.

@@ -42,8 +42,18 @@ pub enum Effect {
     Receive = 11,
     /// Acquire half at the end if the result is true, positive or not null.
     ReceiveIf = 12,
+    /// Takes permits: acquire half at the end if it needed one that another thread gave back.
+    TakePermits = 47,
+    /// The same if it returns true.
+    TryPermits = 48,
+    /// Gives permits back: release half at the start.
+    GivePermits = 49,
+    /// Takes all permits, or makes them fewer: acquire half at the end.
+    DrainPermits = 50,
     /// Release half at the start, acquire half there (the last to come may act for all) and at the end.
     Barrier = 13,
+    /// The same for one of many rounds: the round is known only inside the method, see [`ROUND`].
+    Rounds = 46,
     /// Release half at the start, acquire half at the end.
     Exchange = 14,
     /// Reads the object's value.
@@ -118,7 +128,7 @@ pub enum Of {
     Field(&'static str, &'static str),
     /// A parameter: the local variable that holds it.
     Local(u8),
-    /// An index: the local variable that holds the `int`.
+    /// An index or a number of permits: the local variable that holds the `int`.
     Index(u8),
     /// An offset in an object: the local variable that holds the `long`.
     Offset(u8),
@@ -180,6 +190,10 @@ impl Model {
         self.argument = Of::Local(local);
         self
     }
+    const fn count(mut self, local: u8) -> Model {
+        self.argument = Of::Index(local);
+        self
+    }
     const fn state(mut self, state: &'static str) -> Model {
         self.state = state;
         self
@@ -227,6 +241,15 @@ const COROUTINE_TASK: &str = "kotlinx/coroutines/scheduling/TaskImpl";
 
 use Effect::*;
 
+/// Where a method that has [`Rounds`] learns under its lock which round it takes part in: class, method, field and the field's type. A
+/// thread may come to the next round before another one has left the last.
+pub const ROUND: (&str, &str, &str, &str) = (
+    CYCLIC,
+    "dowait",
+    "generation",
+    "Ljava/util/concurrent/CyclicBarrier$Generation;",
+);
+
 /// The table.
 pub const MODELS: &[Model] = &[
     // Locks.
@@ -270,16 +293,22 @@ pub const MODELS: &[Model] = &[
     m(LONG_COND, "signal", Signal).of(LONG_CONDITION),
     m(LONG_COND, "signalAll", SignalAll).of(LONG_CONDITION),
     // Synchronisers.
-    m(SEMAPHORE, "acquire", Receive),
-    m(SEMAPHORE, "acquireUninterruptibly", Receive),
-    m(SEMAPHORE, "tryAcquire", ReceiveIf),
-    m(SEMAPHORE, "drainPermits", ReceiveIf),
-    m(SEMAPHORE, "release", Send),
+    m(SEMAPHORE, "acquire", TakePermits).with("()"),
+    m(SEMAPHORE, "acquire", TakePermits).with("(I)").count(1),
+    m(SEMAPHORE, "acquireUninterruptibly", TakePermits).with("()"),
+    m(SEMAPHORE, "acquireUninterruptibly", TakePermits).with("(I)").count(1),
+    m(SEMAPHORE, "tryAcquire", TryPermits).with("()"),
+    m(SEMAPHORE, "tryAcquire", TryPermits).with("(J"),
+    m(SEMAPHORE, "tryAcquire", TryPermits).with("(I").count(1),
+    m(SEMAPHORE, "release", GivePermits).with("()"),
+    m(SEMAPHORE, "release", GivePermits).with("(I)").count(1),
+    m(SEMAPHORE, "drainPermits", DrainPermits),
+    m(SEMAPHORE, "reducePermits", DrainPermits),
     m(LATCH, "await", Receive).with("()"),
     m(LATCH, "await", ReceiveIf).with("(JLjava/util/concurrent/TimeUnit;)"),
     m(LATCH, "countDown", Send),
     m(LATCH, "getCount", Receive),
-    m(CYCLIC, "await", Barrier),
+    m(CYCLIC, "await", Rounds),
     m(PHASER, "arrive", Send),
     m(PHASER, "arriveAndDeregister", Send),
     m(PHASER, "arriveAndAwaitAdvance", Barrier),

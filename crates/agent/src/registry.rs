@@ -9,6 +9,7 @@ use ravel_protocol::{ELEMENTS, Watch};
 use ravel_trace::definition::Definition;
 use ravel_trace::ids::{ClassId, FieldId, MethodId, SiteId};
 use ravel_trace::names::{Class, Field, Method, Site, SiteKind, flags};
+use ravel_trace::origin;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::recorder::{MAX_SITES, Recorder};
@@ -19,6 +20,8 @@ pub const SITE_VOLATILE: u8 = 1;
 pub const SITE_FINAL: u8 = 2;
 /// Set for a site whose accesses are not recorded because others are watched.
 pub const SITE_UNWATCHED: u8 = 4;
+/// It is a call of a tool of the JDK: what is in the tool counts.
+pub const SITE_CALLS_TOOL: u8 = 8;
 
 /// A field as a class file declares it.
 #[derive(Debug, Clone)]
@@ -227,6 +230,13 @@ impl Registry {
         let elements = matches!(site.what, SiteKind::Element(_));
         if elements && !self.watches(|| ELEMENTS.to_string()) {
             self.flag(id, SITE_UNWATCHED);
+        }
+        if let SiteKind::Call(callee) = &site.what
+            && callee
+                .rsplit_once('.')
+                .is_some_and(|(class, _)| origin::calls_tool(class))
+        {
+            self.flag(id, SITE_CALLS_TOOL);
         }
         self.sites.push(site);
         Some(id)

@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 
 /// Constructs of Java, with the buggy subjects that are proven here and the subjects of `events` that `subjects.rs` records. Each has
 /// at least one of either kind; [`every_subject_has_a_construct`] checks the list against the folders.
-const CONSTRUCTS: [(&str, &[&str], &[&str]); 36] = [
+const CONSTRUCTS: [(&str, &[&str], &[&str]); 39] = [
     (
         "plain field",
         &["CounterLost", "CutShort", "LazyTotal"],
@@ -90,7 +90,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 36] = [
         &["ConditionTwice"],
         &["Conditions", "ConditionSignalAll", "ConditionTimed"],
     ),
-    ("Semaphore", &["SemaphoreEarly"], &["Semaphores"]),
+    ("Semaphore", &["SemaphoreEarly", "SemaphoreTwo"], &["Semaphores"]),
     ("volatile", &["LoopLost"], &["Volatiles"]),
     (
         "atomic",
@@ -154,7 +154,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 36] = [
     ),
     (
         "executor",
-        &["ExecutorCounter"],
+        &["ExecutorCounter", "PoolVisits"],
         &["Executor", "ExecutorBatch", "FutureTasks", "Scheduled", "Timers"],
     ),
     ("ForkJoin", &["ForkJoinTally"], &["ForkJoin", "ParallelStreams"]),
@@ -163,7 +163,11 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 36] = [
         &["CompletableTally"],
         &["CompletableFutures", "CompletableAsync"],
     ),
-    ("barrier", &["BarrierTally"], &["Barriers", "BrokenBarrier", "Phasers"]),
+    (
+        "barrier",
+        &["BarrierTally", "BarrierRounds"],
+        &["Barriers", "BrokenBarrier", "Phasers"],
+    ),
     ("latch", &["EarlyTick"], &["Latches"]),
     (
         "virtual thread",
@@ -181,6 +185,9 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 36] = [
             "UncaughtException",
         ],
     ),
+    ("body of a thread", &["BodySeats", "BodyBlocks", "LoopStock"], &[]),
+    ("value behind a reference", &["BoxedTotal", "TicketState"], &[]),
+    ("tool of the JDK", &["BuilderShared", "MatcherShared"], &["SharedTools"]),
     ("interrupt", &[], &["Interrupts", "InterruptSleep"]),
     ("park", &[], &["Parking"]),
     ("exchanger", &[], &["Exchangers"]),

@@ -89,6 +89,7 @@ pub const COLLECTIONS: &[&str] = &[
     "ArrayList",
     "BitSet",
     "Dictionary",
+    "EnumMap",
     "HashMap",
     "HashSet",
     "Hashtable",
@@ -101,6 +102,7 @@ pub const COLLECTIONS: &[&str] = &[
     "TreeMap",
     "TreeSet",
     "Vector",
+    "WeakHashMap",
 ];
 
 /// Formats and calendars: they look like values, are shared like them, and change with every use.
@@ -113,6 +115,31 @@ const FORMATS: &[&str] = &[
     "java/text/DigitList",
     "java/util/Calendar",
     "java/util/GregorianCalendar",
+];
+
+/// Classes that programs share by mistake and that the JDK itself uses everywhere, under locks of its own: what is in them counts only
+/// where the program calls one of them.
+const TOOLS: &[&str] = &[
+    "java/io/ByteArrayOutputStream",
+    "java/lang/AbstractStringBuilder",
+    "java/nio/Buffer",
+    "java/util/Scanner",
+    "java/util/StringJoiner",
+    "java/util/StringTokenizer",
+    "java/util/regex/Matcher",
+];
+
+/// The classes that inherit what the program uses of [`TOOLS`].
+const KINDS_OF_TOOLS: &[&str] = &[
+    "java/lang/StringBuilder",
+    "java/nio/ByteBuffer",
+    "java/nio/CharBuffer",
+    "java/nio/DoubleBuffer",
+    "java/nio/FloatBuffer",
+    "java/nio/IntBuffer",
+    "java/nio/LongBuffer",
+    "java/nio/MappedByteBuffer",
+    "java/nio/ShortBuffer",
 ];
 
 impl Origin {
@@ -177,9 +204,23 @@ pub fn is_collection(class: impl AsRef<[u8]>) -> bool {
 /// Whether the class of this name is a format or a calendar.
 pub fn is_format(class: impl AsRef<[u8]>) -> bool {
     let class = class.as_ref();
-    FORMATS
-        .iter()
-        .any(|known| known.len() == class.len() && begins(class, known))
+    FORMATS.iter().any(|known| is(class, known))
+}
+
+/// Whether the class of this name is one of those whose content counts only where the program calls one of them.
+pub fn is_tool(class: impl AsRef<[u8]>) -> bool {
+    TOOLS.iter().any(|known| is(class.as_ref(), known))
+}
+
+/// Whether a program that calls a method of this class uses a [tool](is_tool).
+pub fn calls_tool(class: impl AsRef<[u8]>) -> bool {
+    let class = class.as_ref();
+    is_tool(class) || KINDS_OF_TOOLS.iter().any(|known| is(class, known))
+}
+
+/// Whether a dotted or internal name is an internal one.
+fn is(class: &[u8], known: &str) -> bool {
+    known.len() == class.len() && begins(class, known)
 }
 
 /// Whether a dotted or internal name begins with an internal one.
@@ -231,5 +272,12 @@ mod tests {
         assert!(is_collection("java/util/HashMap$Node") && is_collection("java.util.ArrayList"));
         assert!(!is_collection("java/util/ArrayLister") && !is_collection("java/util/concurrent/ConcurrentHashMap"));
         assert!(is_format("java.text.DecimalFormat") && !is_format("java/text/DecimalFormatSymbols"));
+    }
+
+    #[test]
+    fn a_tool_counts_where_the_program_calls_one_of_its_kind() {
+        assert!(is_tool("java/nio/Buffer") && !is_tool("java/nio/ByteBuffer") && !is_tool("java/lang/StringBuffer"));
+        assert!(calls_tool("java.nio.ByteBuffer") && calls_tool("java.util.regex.Matcher"));
+        assert!(!calls_tool("java.io.PrintWriter") && !calls_tool("java.lang.StringBuffer"));
     }
 }

@@ -529,7 +529,6 @@ fn is_simple(owner: &str, name: &[u8], descriptor: &[u8]) -> bool {
         | "StrictMath" | "System" => true,
         "Object" => !matches!(name, b"toString" | b"hashCode" | b"equals"),
         "String" => !matches!(name, b"valueOf" | b"join" | b"format" | b"formatted") || !takes_object(descriptor),
-        "StringBuilder" => !takes_object(descriptor),
         _ => false,
     }
 }

@@ -83,6 +83,7 @@ hooks! {
         HEARD = "heard";
         TOLD = "told";
         COMPLETING = "completing";
+        ROUND = "round";
     }
     RavelForced {
         ALONE = "alone";

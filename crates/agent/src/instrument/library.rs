@@ -6,6 +6,7 @@ use ravel_classfile::{
     super_call_pc,
 };
 use ravel_trace::names::{Site, SiteKind, flags};
+use ravel_trace::origin;
 
 use super::application::{value_descriptor, value_kind};
 use super::emit::{Emit, WORD};
@@ -14,6 +15,9 @@ use super::{Context, Lines, MethodContext, methods};
 use crate::models::{self, Effect, Found, Of};
 
 const STACK: u16 = 10;
+
+/// In the site that the hooks of a collection get: it counts only where the program calls a tool of the JDK. Above the bits of sites.
+pub const OF_TOOL: i32 = 1 << 30;
 
 /// Whether a class of the JDK is changed at all; the others are not even parsed.
 pub fn concerns(name: &str) -> bool {
@@ -70,6 +74,9 @@ fn rewrite_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCo
         }
         ("jdk/internal/reflect/Reflection", "filterFields") => return filter_fields(cx, class, method),
         _ => {}
+    }
+    if (cx.name.as_str(), name) == (models::ROUND.0, models::ROUND.1) {
+        return round(cx, class, method);
     }
     if method.name.starts_with('<') || method.access & (access::BRIDGE | access::SYNTHETIC) != 0 {
         return Ok(false);
@@ -144,6 +151,29 @@ fn synchronizer_state(cx: &mut Context<'_>, class: &mut ClassFile, method: &Meth
             if (op::IRETURN..=op::RETURN).contains(&instruction.opcode) {
                 edit.insert_before(instruction.pc, &after.bytes);
             }
+        }
+    }
+    cx.apply(class, method.index, &edit, code)
+}
+
+/// Tells which round of a barrier a thread takes part in, where the method first looks at it.
+fn round(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext) -> Result<bool> {
+    let Some(code) = class.code(&class.methods[method.index])? else {
+        return Ok(false);
+    };
+    let mut edit = CodeEditor::new();
+    edit.grow_stack(STACK);
+    for instruction in code.instructions() {
+        let instruction = instruction?;
+        let (op::GETFIELD, Operand::Field(index)) = (instruction.opcode, instruction.operand) else {
+            continue;
+        };
+        let field = class.pool.member_ref(index)?;
+        if (field.name, field.descriptor) == (models::ROUND.2.as_bytes(), models::ROUND.3.as_bytes()) {
+            let emit = Emit::new().op(op::DUP);
+            let emit = emit.call(hook::ROUND, "(Ljava/lang/Object;)V", &mut class.pool)?;
+            edit.insert_after(instruction.pc, &emit.bytes);
+            break;
         }
     }
     cx.apply(class, method.index, &edit, code)
@@ -363,7 +393,7 @@ fn hook_model(
     Ok(done)
 }
 
-/// Rewrites a collection: its fields and arrays, its monitors, and its birth.
+/// Rewrites a collection: its fields and arrays, its monitors, and its birth. Of a tool the arrays stay as they are.
 pub fn rewrite_collection(cx: &mut Context<'_>, class: &mut ClassFile) -> Result<()> {
     for mut method in methods(class)? {
         if method.name == "<clinit>" {
@@ -405,7 +435,7 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
                 collection_field(cx, class, method, &lines, &mut edit, pc, instruction.opcode, index)?;
             }
             (op::INVOKESPECIAL, Operand::Method(index)) => cloned(cx, class, &mut edit, pc, index)?,
-            (op::AALOAD | op::AASTORE, _) => {
+            (op::AALOAD | op::AASTORE, _) if !origin::is_tool(&cx.name) => {
                 let id = cx.method_id(method);
                 let what = SiteKind::Element("[Ljava/lang/Object;".to_string());
                 let site = Site {
@@ -605,7 +635,8 @@ fn collection_field(
     let Some((site, _)) = cx.state.registry.field_site(site, &owner, &name, &descriptor) else {
         return Ok(());
     };
-    let site = site.0 as i32;
+    let tool = if origin::is_tool(&cx.name) { OF_TOOL } else { 0 };
+    let site = site.0 as i32 | tool;
     let pool = &mut class.pool;
     let kind = value_kind(&descriptor);
     let wide = matches!(kind, 'J' | 'D');

@@ -5,7 +5,7 @@ pub(crate) mod accesses;
 mod application;
 pub(crate) mod emit;
 pub(crate) mod hook;
-mod library;
+pub(crate) mod library;
 mod ordering;
 mod quiet;
 mod redirect;

@@ -240,19 +240,13 @@ struct Seen {
 }
 
 impl Seen {
-    /// References are compared by whether there is one: an identity means nothing in another run.
+    /// A digest of what type nothing is known of says nothing. References have digests only of what means the same in another run:
+    /// strings, boxed numbers, constants of enums; all other objects are alike.
     fn comparable(mut self) -> Seen {
-        self.value = match (self.value, self.descriptor.as_bytes().first()) {
-            (Value::Digest(_), Some(b'L' | b'[')) => Value::Digest(1),
-            (Value::Digest(_), None) => Value::Unknown,
-            (value, _) => value,
-        };
+        if matches!(self.value, Value::Digest(_)) && self.descriptor.is_empty() {
+            self.value = Value::Unknown;
+        }
         self
-    }
-
-    /// Whether it can be written down; of some numbers only that they differ is known.
-    fn is_readable(&self) -> bool {
-        !matches!(self.value, Value::Digest(_)) || matches!(self.descriptor.as_bytes().first(), Some(b'L' | b'['))
     }
 
     fn shown(&self) -> String {
@@ -297,9 +291,10 @@ impl Judged<'_> {
                 let words: BTreeSet<String> = possible.iter().map(Seen::shown).collect();
                 let words: Vec<String> = words.into_iter().collect();
                 let serial = controls.words("gives", "give");
-                let message = match one.is_readable() && possible.iter().all(Seen::is_readable) {
-                    true => format!("{} {}; {serial} {}", one.label, one.shown(), words.join(" or ")),
-                    false => format!("{} another value than {serial}", one.label),
+                // Of some numbers and of strings only that they differ is known.
+                let message = match words.contains(&one.shown()) {
+                    false => format!("{} {}; {serial} {}", one.label, one.shown(), words.join(" or ")),
+                    true => format!("{} another value than {serial}", one.label),
                 };
                 return Some(Harm {
                     outcome: outcome(one.kind, message),
@@ -323,12 +318,14 @@ impl Judged<'_> {
         }
         let words: BTreeSet<String> = possible.iter().map(|values| tuple(values)).collect();
         let words: Vec<String> = words.into_iter().collect();
-        let message = format!(
-            "{}; {} {}",
-            tuple(&together),
-            controls.words("gives", "give"),
-            words.join(", or ")
-        );
+        let serial = controls.words("gives", "give");
+        let message = match words.contains(&tuple(&together)) {
+            false => format!("{}; {serial} {}", tuple(&together), words.join(", or ")),
+            true => {
+                let labels: Vec<&str> = together.iter().map(|s| s.label.as_str()).collect();
+                format!("{} other values together than {serial}", labels.join(" and "))
+            }
+        };
         Some(Harm {
             outcome: outcome(together[0].kind, message),
             steady: false,
@@ -533,7 +530,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_compared_by_whether_there_is_one() {
+    fn references_are_compared_by_their_digests() {
         let one = |value, descriptor: &str| {
             let seen = Seen {
                 kind: "return",
@@ -543,7 +540,10 @@ mod tests {
             };
             seen.comparable().value
         };
-        assert_eq!(one(Value::Digest(7), "LNode;"), one(Value::Digest(8), "LNode;"));
+        assert_ne!(
+            one(Value::Digest(7), "Ljava/lang/Integer;"),
+            one(Value::Digest(8), "Ljava/lang/Integer;")
+        );
         assert_ne!(one(Value::Digest(7), "LNode;"), one(Value::Exact(0), "LNode;"));
         assert_ne!(one(Value::Digest(7), "D"), one(Value::Digest(8), "D"));
         // Of what type it is nobody knows: it may be a reference.

@@ -187,10 +187,21 @@ public final class RavelFields {
         jdk(Kind.WRITE, o, w, site, RavelObjects.reference(v));
     }
 
+    /** Whether the program's call is one of a tool: others use tools under locks that are not recorded. */
+    static boolean callsTool(long t) {
+        int call = U.getInt(t + CALL);
+        return call > 0 && (U.getByte(SITES + call) & SiteFlag.CALLS_TOOL) != 0;
+    }
+
     private static void jdk(int kind, Object o, long w, int site, long v) {
         if (w == 0) return;
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || RavelMethods.hidden(t)) return;
+        if ((site & Point.OF_TOOL) != 0) {
+            // Its monitor is not recorded, unlike that of a tool.
+            if (!callsTool(t) || o instanceof StringBuffer) return;
+            site &= Point.SITE;
+        }
         RavelPoints.step(t);
         if (((int) w & Word.OWNER) == U.getInt(t + TAG) || RavelRepeats.sureOfMany(t, w, site)) return;
         U.putInt(t + INSIDE, 1);

@@ -5,6 +5,7 @@ import static java.lang.RavelLayout.Flag.*;
 import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Kind;
+import java.lang.RavelLayout.Point;
 import jdk.internal.vm.annotation.ForceInline;
 
 /** Forced runs: a thread asks for its turn before a point, and tells which locks it wants, has and gives up. */
@@ -101,14 +102,8 @@ public final class RavelForced {
         returned(Double.doubleToRawLongBits(v), site);
     }
 
-    /** Of objects only those tell more than null or not null that mean the same in another run. */
     public static void returned(Object v, int site) {
-        long value = RavelObjects.reference(v);
-        if (v instanceof String) value = 2L << 32 | v.hashCode() & 0xFFFFFFFFL;
-        else if (v instanceof Integer || v instanceof Long) value = 3L << 32 ^ ((Number) v).longValue();
-        else if (v instanceof Boolean) value = (Boolean) v ? 5 : 4;
-        else if (v instanceof Enum) value = 4L << 32 | ((Enum<?>) v).ordinal();
-        returned(value, site);
+        returned(RavelObjects.reference(v), site);
     }
 
     /** Waits for the thread's turn if the next point is beyond what it may do now. */
@@ -148,6 +143,7 @@ public final class RavelForced {
     public static void jpoint(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || RavelMethods.hidden(t)) return;
+        if ((site & Point.OF_TOOL) != 0 && !RavelFields.callsTool(t)) return;
         ask(t);
     }
 }

@@ -149,6 +149,11 @@ final class RavelLayout {
         static final int RECEIVE = 11;
         static final int RECEIVE_IF = 12;
         static final int BARRIER = 13;
+        static final int ROUNDS = 46;
+        static final int TAKE_PERMITS = 47;
+        static final int TRY_PERMITS = 48;
+        static final int GIVE_PERMITS = 49;
+        static final int DRAIN_PERMITS = 50;
         static final int EXCHANGE = 14;
         static final int GET = 15;
         static final int SET = 16;
@@ -197,6 +202,7 @@ final class RavelLayout {
         static final int COMING = 22;
         static final int MOVE = 27;
         static final int LONGEST = 31;
+        static final int OF_TOOL = 1073741824;
     }
 
     /** The word of an object: the mask of its owner, shared or not, and where its id stands. */
@@ -219,6 +225,7 @@ final class RavelLayout {
         private SiteFlag() {}
 
         static final int VOLATILE = 1;
+        static final int CALLS_TOOL = 8;
     }
 
     /** Bits of the recording's flags. */

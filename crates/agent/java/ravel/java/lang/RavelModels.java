@@ -107,6 +107,14 @@ public final class RavelModels {
                 // The last to come may run an action for all.
                 RavelRecords.sync(t, Kind.RECEIVE, site, object);
                 break;
+            case Effect.TAKE_PERMITS: case Effect.TRY_PERMITS: case Effect.DRAIN_PERMITS:
+                RavelPermits.of(object, self);
+                extra = index < 0 ? 1 : index;
+                break;
+            case Effect.GIVE_PERMITS:
+                RavelPermits.of(object, self).give(U.getInt(t + THREAD), index < 0 ? 1 : index);
+                RavelRecords.sync(t, Kind.SEND, site, object);
+                break;
             case Effect.RUN: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
             case Effect.MONITOR: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
             case Effect.JOIN: extra = ((Thread) argument).ravel$n; break;
@@ -300,6 +308,22 @@ public final class RavelModels {
         RavelRecords.sync(t, Kind.RECEIVE, site, root);
     }
 
+    /** The round of a barrier that the thread takes part in, told under the barrier's lock: what it meets there is this and not the barrier. */
+    public static void round(Object round) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || U.getInt(t + NEST) != 0) return;
+        long m = U.getLong(t + MODEL);
+        if (m == U.getLong(t + MODEL_BASE)) return;
+        m -= ModelFrame.SIZE;
+        if ((U.getInt(m + ModelFrame.MODEL) & Model.EFFECT) != Effect.ROUNDS) return;
+        long object = RavelObjects.identity(round);
+        U.putLong(m + ModelFrame.OBJECT, object);
+        int site = U.getInt(m + ModelFrame.SITE);
+        RavelRecords.sync(t, Kind.SEND, site, object);
+        // The last to come may run an action for all.
+        RavelRecords.sync(t, Kind.RECEIVE, site, object);
+    }
+
     /** Pops the model stack; 0 if the method was not recorded. */
     private static long leaveModel(long t) {
         int nest = U.getInt(t + NEST);
@@ -342,7 +366,15 @@ public final class RavelModels {
             case Effect.LOCK_SHARED: RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); break;
             case Effect.TRY_LOCK_SHARED: if (yes) RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); break;
             case Effect.AWAIT: RavelPoints.step(t); RavelRecords.sync(t, yes ? Kind.RESUME : Kind.RESUME_UNNOTIFIED, site, object); break;
-            case Effect.RECEIVE: case Effect.BARRIER: case Effect.EXCHANGE: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
+            case Effect.RECEIVE: case Effect.BARRIER: case Effect.ROUNDS: case Effect.EXCHANGE: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
+            case Effect.TAKE_PERMITS: case Effect.TRY_PERMITS:
+                boolean taken = (model & Model.EFFECT) == Effect.TAKE_PERMITS || yes;
+                if (taken && RavelPermits.of(object, null).take(U.getInt(t + THREAD), extra)) RavelRecords.sync(t, Kind.RECEIVE, site, object);
+                break;
+            case Effect.DRAIN_PERMITS:
+                RavelPermits.of(object, null).drain();
+                RavelRecords.sync(t, Kind.RECEIVE, site, object);
+                break;
             case Effect.INVOKE: if (extra != 0) RavelRecords.sync(t, Kind.RECEIVE, site, extra); break;
             case Effect.RECEIVE_IF: if (yes) RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
             case Effect.RECEIVE_RESULT: if (result != null) RavelRecords.sync(t, Kind.RECEIVE, site, RavelObjects.identity(result)); break;
@@ -401,7 +433,8 @@ public final class RavelModels {
      */
     private static boolean mayBlock(int effect) {
         switch (effect) {
-            case Effect.RECEIVE: case Effect.RECEIVE_IF: case Effect.BARRIER: case Effect.EXCHANGE: case Effect.JOIN: case Effect.INVOKE: return true;
+            case Effect.RECEIVE: case Effect.RECEIVE_IF: case Effect.BARRIER: case Effect.ROUNDS: case Effect.EXCHANGE:
+            case Effect.JOIN: case Effect.INVOKE: case Effect.TAKE_PERMITS: case Effect.TRY_PERMITS: case Effect.DRAIN_PERMITS: return true;
             default: return false;
         }
     }

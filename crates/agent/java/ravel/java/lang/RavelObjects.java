@@ -58,9 +58,32 @@ public final class RavelObjects {
         return id << Word.ID | ((FLAGS & KEEP_UNSHARED) != 0 || tag == Tag.LATE ? 1 : tag);
     }
 
+    /** A reference as the trace keeps it: 0 for null, a digest of what means the same in another run, 1 for all other objects. */
     @ForceInline
     static long reference(Object v) {
-        return v == null ? 0 : 1;
+        return v == null ? 0 : digest(v);
+    }
+
+    /** Of longer strings the length alone counts: to hash them takes time. */
+    private static final int HASHED = 1 << 12;
+
+    @DontInline
+    private static long digest(Object v) {
+        Class<?> type = v.getClass();
+        if (type == String.class) {
+            int length = ((String) v).length();
+            return 2L << 32 | (length <= HASHED ? v.hashCode() : length) & 0xFFFFFFFFL;
+        }
+        if (type == Integer.class || type == Long.class || type == Short.class || type == Byte.class) {
+            return 3L << 32 ^ ((Number) v).longValue();
+        }
+        if (type == Boolean.class) return (Boolean) v ? 5 : 4;
+        if (type == Character.class) return 4L << 32 | (Character) v;
+        if (v instanceof Enum) return 5L << 32 | ((Enum<?>) v).ordinal();
+        if (type == Double.class || type == Float.class || v instanceof Number && type.getName().startsWith("java.math.Big")) {
+            return 6L << 32 | v.hashCode() & 0xFFFFFFFFL;
+        }
+        return 1;
     }
 
     /** The number of any object: its word's, or one from the table. */
