@@ -181,7 +181,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         }
     }
     job.traces(&traces)?;
-    if args.orders > 0 && focus_args.focus.is_none() {
+    if args.orders > 0 {
         // What was found before is reported all the same.
         if let Err(error) = job.explore(&traces, output, args.orders.into()) {
             job.warn(format!(
