@@ -197,7 +197,6 @@ impl Checker<'_> {
                     b"java/lang/Math"
                         | b"java/lang/StrictMath"
                         | b"java/lang/String"
-                        | b"java/lang/StringBuilder"
                         | b"java/lang/Integer"
                         | b"java/lang/Long"
                         | b"java/lang/Double"
