@@ -519,7 +519,13 @@ impl Units {
             _ => return None,
         };
         let frame = units.frames.get(caller)?;
-        let is_unit = !frame.entry || frame.passes.begin().is_some();
+        // A method that takes a lock somewhere in its code is a unit of its own, and more than the section.
+        let whole = |section: &Section| {
+            let callee = section.depth.checked_sub(1).and_then(|i| units.frames.get(i));
+            section.called || in_body(section) || callee.is_some_and(|callee| callee.traits.synchronized)
+        };
+        let is_pass = || frame.passes.begin().is_some() && units.sections.first().is_none_or(whole);
+        let is_unit = !frame.entry || is_pass();
         (is_unit && frame.traits.caller).then_some(caller)
     }
 

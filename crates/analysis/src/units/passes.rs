@@ -4,7 +4,8 @@
 //! is written there makes calls that belong together as code anywhere does. A trace does not tell of loops, so a pass ends where the body
 //! goes back: where its next step lies at an earlier instruction than its last one, or at the same.
 //!
-//! Misses: a compiler that puts the condition of a loop behind its body cuts the condition off from the body that it guards.
+//! Misses: a compiler that puts the condition of a loop behind its body cuts the condition off from the body that it guards. Calls of methods
+//! that take a lock in their code, and are not `synchronized` as a whole, belong to no pass.
 
 /// Where a body is.
 #[derive(Clone, Copy, Debug, Default)]
