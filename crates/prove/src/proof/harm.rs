@@ -249,6 +249,11 @@ impl Seen {
         self
     }
 
+    /// Whether its value can be written down: of some numbers and of strings only a digest is kept.
+    fn is_readable(&self) -> bool {
+        !matches!(self.value, Value::Digest(_))
+    }
+
     fn shown(&self) -> String {
         match (self.value, self.descriptor.as_bytes().first()) {
             (Value::Exact(0), Some(b'L' | b'[')) => "null".into(),
