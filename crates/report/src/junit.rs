@@ -105,7 +105,7 @@ fn time(report: &Report) -> String {
     let Some(times) = &report.summary.times else {
         return String::new();
     };
-    let all = times.record + times.search + times.schedule + times.replay;
+    let all = times.record + times.search + times.schedule + times.replay + times.directed;
     format!(" time=\"{}.{:03}\"", all / 1000, all % 1000)
 }
 
