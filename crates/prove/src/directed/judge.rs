@@ -147,7 +147,7 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         return Ok(String::new());
     }
     Ok(match worst {
-        Some(_) => "a serial order of the units has the same outcome".into(),
+        Some(_) => "the same outcome also comes without the pattern".into(),
         None => "its directed runs ended without an effect that no serial order of the units has".into(),
     })
 }
