@@ -216,6 +216,13 @@ pub struct Candidate {
     pub observed: bool,
 }
 
+impl Candidate {
+    /// Whether one of the units is a pass through the body of a thread.
+    pub fn is_of_body(&self) -> bool {
+        self.units.iter().any(|unit| unit.pass)
+    }
+}
+
 /// The stretch of one thread that a unit covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnitSpan {
@@ -227,6 +234,8 @@ pub struct UnitSpan {
     pub end: Option<EventRef>,
     /// What makes it a unit.
     pub kind: UnitKind,
+    /// Whether it is a pass through the body of a thread: nothing says that what it prints belongs together.
+    pub pass: bool,
 }
 
 /// Classes seen by the recorder.

@@ -67,7 +67,7 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
         if stop.now_and_then(&mut asked) {
             break;
         }
-        if report.steps.is_empty() || cuts_a_call(&report.steps) {
+        if report.steps.is_empty() || cuts_a_call(&report.steps) || !rests_on_reads(&report.steps, state) {
             continue;
         }
         match library.shared(&report).map(library_key) {
@@ -102,6 +102,26 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
             .then(a.id.cmp(&b.id))
     });
     findings
+}
+
+/// Whether each pass through the body of a thread that a report interrupts rests on what it read: it reads first and writes at last. Nothing
+/// says that a thread which looks twice, or writes twice, means one moment.
+fn rests_on_reads(steps: &[RawStep], state: &EngineState) -> bool {
+    let passes = steps.iter().filter_map(|step| step.owner);
+    let mut passes = passes.filter(|owner| state.units.is_pass(*owner));
+    passes.all(|pass| {
+        let own = || {
+            steps
+                .iter()
+                .filter(|step| step.owner == Some(pass) && step.location.is_some())
+        };
+        match (own().next(), own().next_back()) {
+            (Some(first), Some(last)) if first.point.index != last.point.index => {
+                first.point.kind.reads() && last.point.kind.writes()
+            }
+            _ => true,
+        }
+    })
 }
 
 /// Whether another thread comes between two events of one call on a modelled object, as the change of an entry and of the size: the call is
@@ -387,6 +407,7 @@ fn candidate(describer: &Describer<'_>, state: &EngineState, report: &RawReport)
                 begin: event(info.begin),
                 end,
                 kind: owner.kind,
+                pass: state.units.is_pass(owner),
             });
             ids.len() - 1
         })));

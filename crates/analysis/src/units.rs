@@ -165,6 +165,8 @@ pub struct UnitInfo {
     pub end: Option<When>,
     /// Whether it is an execution of a method that is proven atomic.
     proven: bool,
+    /// Whether it is a pass through the body of a thread.
+    pass: bool,
 }
 
 /// A [`UnitInfo`] in little space: a long trace has millions.
@@ -180,6 +182,7 @@ struct Packed {
     begin_position: u32,
     end_position: u32,
     proven: bool,
+    pass: bool,
 }
 
 impl From<&UnitInfo> for Packed {
@@ -193,6 +196,7 @@ impl From<&UnitInfo> for Packed {
             begin_position: info.begin.position,
             end_position: info.end.map_or(0, |end| end.position),
             proven: info.proven,
+            pass: info.pass,
         }
     }
 }
@@ -222,6 +226,7 @@ impl UnitTable {
             },
             end: (packed.end != u64::MAX).then_some(end),
             proven: packed.proven,
+            pass: packed.pass,
         }
     }
 
@@ -241,6 +246,11 @@ impl UnitTable {
     /// Whether a unit is an execution of a method that is proven atomic.
     pub fn is_proven(&self, owner: Owner) -> bool {
         owner.kind == UnitKind::Method && self.info(owner.unit).proven
+    }
+
+    /// Whether a unit is a pass through the body of a thread.
+    pub fn is_pass(&self, owner: Owner) -> bool {
+        owner.kind == UnitKind::Compound && self.info(owner.unit).pass
     }
 
     /// How many units own an access.

@@ -331,6 +331,7 @@ fn a_finding_says_what_its_schedule_must_reach() {
             begin: event(0, 1),
             end: None,
             kind: UnitKind::Section,
+            pass: false,
         }],
         ..Candidate::default()
     };

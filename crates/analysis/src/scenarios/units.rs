@@ -162,6 +162,42 @@ fn candidate_units(found: &[Finding]) -> &[crate::finding::UnitSpan] {
 }
 
 #[test]
+fn a_body_that_looks_twice_or_writes_twice_is_no_unit_ok() {
+    let body = |first: &str, last: &str| {
+        format!(
+            "
+        t1                                | t2
+        enter Worker.run
+        enter synchronized Stock.first @4
+        acq Stock
+        {first} Stock.items
+        rel Stock
+        exit
+                                          | enter synchronized Stock.put
+                                          | acq Stock
+                                          | r Stock.items
+                                          | w Stock.items
+                                          | rel Stock
+                                          | exit
+        enter synchronized Stock.last @5
+        acq Stock
+        {last} Stock.items
+        rel Stock
+        exit
+        exit
+    "
+        )
+    };
+    assert!(
+        !findings(&body("r", "w")).is_empty(),
+        "it writes what rests on a stale read"
+    );
+    for (first, last) in [("r", "r"), ("w", "w"), ("w", "r")] {
+        assert_eq!(findings(&body(first, last)), [], "{first} {last}");
+    }
+}
+
+#[test]
 fn two_turns_of_a_loop_in_the_body_of_a_thread_are_two_units_ok() {
     let text = "
         t1                                  | t2

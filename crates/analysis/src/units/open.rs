@@ -625,6 +625,10 @@ impl Units {
                 Slot::Frame(i) => units.frames[i].traits.proven,
                 _ => false,
             },
+            pass: match slot {
+                Slot::Frame(i) => units.frames[i].entry,
+                _ => false,
+            },
         });
         units.open.push(unit);
         match slot {

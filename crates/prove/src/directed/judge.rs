@@ -133,8 +133,12 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         }
     }
     let serial: Vec<&Observed> = controls.iter().flat_map(|made| &made.observed).collect();
-    let wrong = lost_update(&observed, &serial, field).or_else(|| wrong_result(&observed, &serial));
+    let wrong = lost_update(&observed, &serial, field);
+    // The calls of a thread's body may each be right although no serial order of whole bodies has their results.
+    let of_body = candidate.is_of_body();
+    let wrong = wrong.or_else(|| wrong_result(&observed, &serial).filter(|_| !of_body));
     let wrong = match wrong {
+        None if of_body => None,
         None if controls.iter().all(|made| made.whole) && wrong_pair(&observed, &serial, 1).is_some() => {
             let goals = pattern_goals(finding.rule, candidate, court.places, *variant).unwrap_or_default();
             court.more_pairs((&finding.id, &goals), observed, (&orders, controls), runs)?

@@ -112,6 +112,7 @@ fn candidate(test: EventRef, act: EventRef) -> Candidate {
         begin: EventRef { thread, ..test },
         end: None,
         kind: UnitKind::Compound,
+        pass: false,
     };
     Candidate {
         events: vec![

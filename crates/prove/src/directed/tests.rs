@@ -133,6 +133,7 @@ fn atomicity(id: &str, variable: &str) -> Finding {
         begin: event(begin, thread),
         end: None,
         kind: UnitKind::Method,
+        pass: false,
     };
     finding(
         id,

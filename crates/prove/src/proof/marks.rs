@@ -265,6 +265,7 @@ impl Marks {
                     begin: at(begin),
                     end: end.map(at),
                     kind: UnitKind::Method,
+                    pass: false,
                 });
             }
         }

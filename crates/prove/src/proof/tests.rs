@@ -96,6 +96,7 @@ fn finding(fake: &Fake, rule: Rule, events: &[(&str, u32)], units: &[(&str, u32,
                     begin,
                     end: Some(at(&trace, thread, *last)),
                     kind: UnitKind::Method,
+                    pass: false,
                 }
             })
             .collect(),
