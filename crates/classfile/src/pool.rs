@@ -660,6 +660,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "65,535 entries take Miri too long")]
     fn a_full_pool_is_an_error_and_stays_usable() {
         let mut pool = ConstantPool::new();
         for value in 0..65_533 {
@@ -672,6 +673,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "65,535 entries take Miri too long")]
     fn a_pool_of_equal_entries_is_indexed_quickly() {
         let mut bytes = vec![0xff, 0xff];
         for _ in 1..65_535 {
