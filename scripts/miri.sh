@@ -17,4 +17,4 @@ export PROPTEST_CASES=2 HOSTILE_CASES=2
 cargo "+$toolchain" miri test --locked -p ravel-agent --lib -- options:: filter:: focus:: baton::turns:: baton::locks:: recorder::
 cargo "+$toolchain" miri test --locked -p ravel-classfile --lib
 cargo "+$toolchain" miri test --locked -p ravel-schedule --lib
-cargo "+$toolchain" miri test --locked -p ravel-report --lib config:: layout::
+cargo "+$toolchain" miri test --locked -p ravel-report --lib -- config:: layout::
