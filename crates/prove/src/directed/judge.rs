@@ -69,11 +69,7 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     let bad = common_outcomes(&one.facts);
     let hang =
         Some(&one.facts).filter(|facts| finding.rule == Rule::NakedNotify && facts.iter().all(|run| run.timed_out));
-    let hang = hang.map(|_| Outcome {
-        kind: "hang".into(),
-        thread: None,
-        message: "the program did not end".into(),
-    });
+    let hang = hang.map(|_| super::hang());
     let worst = bad.iter().find(|outcome| is_notable(outcome)).cloned().or(hang);
     finding.outcome = Some(worst.clone().unwrap_or_else(|| Outcome {
         kind: "normal".into(),

@@ -114,6 +114,15 @@ impl DirectedRun {
 /// Of each run: the goals that happened in it, and how it ended.
 type Ends = Mutex<Vec<(Vec<String>, Vec<Outcome>)>>;
 
+/// The outcome of a program that did not end.
+fn hang() -> Outcome {
+    Outcome {
+        kind: "hang".into(),
+        thread: None,
+        message: "the program did not end".into(),
+    }
+}
+
 /// A runner that adds up how long its runs take and remembers how they ended.
 struct Watched<'r> {
     runner: &'r dyn DirectedRunner,
@@ -129,8 +138,10 @@ impl DirectedRunner for Watched<'_> {
             .fetch_add(begin.elapsed().as_micros() as u64, Ordering::Relaxed);
         let goals = plan.goals.iter().map(|goal| goal.id.clone());
         let happened = goals.filter(|id| run.has_fact(id)).collect();
+        let mut outcomes = run.outcomes();
+        outcomes.extend(run.timed_out.then(hang));
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        ends.push((happened, run.outcomes()));
+        ends.push((happened, outcomes));
         Ok(run)
     }
 }
