@@ -32,7 +32,7 @@ pub struct DirectedAccount {
 pub enum HoldEnd {
     /// The other threads took their steps.
     Reached,
-    /// No other thread could run.
+    /// All other threads were blocked or done.
     Idle,
     /// A thread needed a lock of the held one.
     Lock,
@@ -43,7 +43,7 @@ pub enum HoldEnd {
 }
 
 impl HoldEnd {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order of the report.
     pub const ALL: [HoldEnd; 5] = [
         HoldEnd::Reached,
         HoldEnd::Idle,

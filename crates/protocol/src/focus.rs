@@ -27,7 +27,7 @@ pub struct ClassDigest {
     pub name: String,
     /// Hash of the bytes that the plan was made for, in hexadecimal. A class with other bytes is recorded in full.
     pub hash: String,
-    /// Methods of which something is left out.
+    /// Methods that the recording leaves out in part or as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<MethodDigest>,
 }

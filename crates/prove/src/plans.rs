@@ -124,7 +124,7 @@ pub fn is_for_races(header: &Header) -> bool {
     digest_of(header).is_some_and(|digest| digest.for_races)
 }
 
-/// What the digest of a plan leaves out, in one line: it has an entry for every class and method.
+/// Sums up in one line what the digest of a plan leaves out; the digest has an entry for every class and method.
 pub fn digest_in_short(text: &str) -> String {
     let digest = match FocusDigest::decode(text, Path::new("the trace's focus plan")) {
         Ok(digest) => digest,

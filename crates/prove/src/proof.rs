@@ -294,7 +294,7 @@ pub fn prove(
     Ok(tally)
 }
 
-/// Whether a shown finding has a step in the methods of this one: one bug is told once.
+/// Whether a shown finding has a step in the methods of this one, so that the report tells one bug once.
 fn is_told(finding: &Finding, others: &[Finding]) -> bool {
     let mut steps = others
         .iter()

@@ -164,7 +164,7 @@ fn serial_order(finding: &Finding, run: &SerialRun, options: &Options<'_>, lines
     json!({ "kind": "serial", "name": format!("Serial order: {name}"), "title": format!("Serial: {name}"), "own": own, "end": run.outcome })
 }
 
-/// The serial orders of the units of which no steps are known, but that none of them has the outcome.
+/// The serial orders of the units when their steps are unknown: all that is known is that none has the outcome.
 fn serial(finding: &Finding) -> Vec<Value> {
     let runs = finding.serial.iter().filter(|run| run.steps.is_empty());
     let unit_of = |thread: &str| finding.units.iter().find(|unit| unit.thread == thread);
