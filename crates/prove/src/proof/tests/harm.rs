@@ -1,0 +1,229 @@
+//! Which outcomes of a forced run are harm: values, exceptions, exit codes, results, output, hangs.
+
+use ravel_analysis::finding::{Evidence, Rule};
+use ravel_protocol::{EndedBy, Schedule, Verdict};
+use ravel_trace::{Event, Op, Value};
+
+use super::{COUNTER, atomicity, fake, finding, judged, last, told};
+use crate::runner::Forced;
+
+#[test]
+fn a_lost_update_is_told_by_the_value_that_no_serial_order_gives() {
+    let finding = atomicity(&fake(COUNTER));
+    let value = "C.n was 1; every serial order gives 2";
+    assert_eq!(told(&finding), (Evidence::Harmful, "value", value));
+    assert!(finding.shown && finding.limit.is_none());
+    assert!(!finding.schedule.is_empty());
+}
+
+#[test]
+fn an_exception_that_no_serial_order_throws_is_harm() {
+    let program = fake(
+        "
+        main    | t1                   | t2
+        fork t1 |                      |
+        fork t2 |                      |
+                | enter C.use()V       |
+                | r C.n                |
+                | skip 1 2             |
+                | r C.n                |
+                | throw 0 NullPointer: n |
+                | exit                 |
+                |                      | enter C.clear()V
+                |                      | w C.n=1
+                |                      | exit
+        join t1 |                      |
+        join t2 |                      |
+    ",
+    );
+    let events = [("t1", 5), ("t2", 11), ("t1", 7)];
+    let units = [("t1", 4, 9), ("t2", 10, 12)];
+    let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
+    assert_eq!(told(&finding), (Evidence::Harmful, "exception", "NullPointer: n"));
+    let thread = finding.outcome.and_then(|outcome| outcome.thread);
+    assert_eq!(thread.as_deref(), Some("t1"));
+}
+
+#[test]
+fn an_exception_that_serial_orders_throw_too_is_no_harm() {
+    let dies = |_: &Schedule, _: usize, run: &mut Forced| {
+        if let Some((_, names)) = &mut run.trace {
+            names.threads[1].exception = "Boom: always".into();
+        }
+    };
+    let finding = atomicity(&fake(COUNTER).altered(dies));
+    assert_eq!(told(&finding).1, "value");
+}
+
+#[test]
+fn an_exit_code_of_its_own_is_harm() {
+    let finding = atomicity(&fake(&format!("{COUNTER}    exitcode |  |\n")));
+    let message = "the program ended with exit code 1";
+    assert_eq!(told(&finding), (Evidence::Harmful, "exit", message));
+}
+
+#[test]
+fn a_trace_that_lacks_some_synchronisation_confirms_no_race() {
+    let race = |partial: bool| {
+        let program = fake(COUNTER).altered(move |_, _, run| run.partial = partial);
+        let events = [("t1", 6), ("t2", 10)];
+        judged(&program, finding(&program, Rule::DataRace, &events, &[])).evidence
+    };
+    assert_eq!(race(false), Evidence::Harmful);
+    assert_eq!(race(true), Evidence::Predicted);
+}
+
+#[test]
+fn an_exit_code_that_tells_of_success_is_no_harm() {
+    let text = COUNTER.replace("    r C.n   |                |\n", "    w C.n=9 |                |\n");
+    let finding = atomicity(&fake(&text).altered(|_, _, run| {
+        let events = run.trace.as_ref().map_or(&[][..], |(events, _)| events);
+        let is_one = |event: &&Event| {
+            matches!(
+                event.op,
+                Op::Write {
+                    value: Value::Exact(1),
+                    ..
+                }
+            )
+        };
+        let lost = events.iter().filter(is_one).count() == 2;
+        run.status = std::os::unix::process::ExitStatusExt::from_raw(if lost { 0 } else { 256 });
+    }));
+    assert_eq!(told(&finding).0, Evidence::Confirmed);
+}
+
+#[test]
+fn harm_to_a_variable_that_the_finding_is_not_about_does_not_count() {
+    // Both counts are lost at once.
+    let program = fake(
+        "
+        main    | t1             | t2
+        fork t1 |                |
+        fork t2 |                |
+                | enter C.add()I |
+                | r C.n          |
+                | w C.n+1        |
+                | exit           |
+                |                | enter C.add()I
+                |                | r C.n
+                |                | w C.n+1
+                |                | r C.m
+                |                | exit
+        join t1 |                |
+        join t2 |                |
+        r C.n   |                |
+    ",
+    );
+    let units = [("t1", 4, 7), ("t2", 8, 12)];
+    let about = |variable: &str| {
+        let events = [("t1", 5), ("t2", 10), ("t2", 11), ("t1", 6)];
+        let mut finding = finding(&program, Rule::Atomicity, &events, &units);
+        finding.variables = vec![variable.to_string()];
+        judged(&program, finding).evidence
+    };
+    assert_eq!(about("C.n"), Evidence::Harmful);
+    assert_eq!(about("C.m"), Evidence::Confirmed);
+}
+
+#[test]
+fn results_that_do_not_go_together_are_harm() {
+    // Both get the same number, and the last write hides the count.
+    let program = fake(
+        "
+        main    | t1             | t2
+        fork t1 |                |
+        fork t2 |                |
+                | enter C.add()I |
+                | r C.n          |
+                | w C.n+1        |
+                | ret            |
+                | exit           |
+                |                | enter C.add()I
+                |                | r C.n
+                |                | w C.n+1
+                |                | ret
+                |                | exit
+        join t1 |                |
+        join t2 |                |
+        w C.n=9 |                |
+    ",
+    );
+    let events = [("t1", 5), ("t2", 11), ("t1", 6)];
+    let units = [("t1", 4, 8), ("t2", 9, 13)];
+    let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
+    let (evidence, _, message) = told(&finding);
+    assert_eq!(evidence, Evidence::Harmful);
+    assert!(
+        message.contains("C.add in t1 returned 0 and C.add in t2 returned 0; every serial order gives"),
+        "{message}"
+    );
+}
+
+#[test]
+fn output_that_no_serial_order_prints_is_harm() {
+    let finding = atomicity(&fake(&format!("{COUNTER}    print |  |\n    w C.n=9 | |\n")));
+    let message = "the program printed \"1\", which no serial order prints";
+    assert_eq!(told(&finding), (Evidence::Harmful, "output", message));
+}
+
+#[test]
+fn output_that_differs_from_run_to_run_tells_nothing() {
+    let chatters = |_: &Schedule, number: usize, run: &mut Forced| {
+        run.output = format!("{number} {:?}", last(run, "n")).into_bytes();
+    };
+    let text = COUNTER.replace("    r C.n   |                |\n", "    w C.n=9 |                |\n");
+    let finding = atomicity(&fake(&text).altered(chatters));
+    assert_eq!(told(&finding).0, Evidence::Confirmed);
+}
+
+fn hangs(run: &mut Forced) {
+    let threads = vec!["t1".to_string(), "t2".to_string()];
+    run.verdict = Some(Verdict::Hang { threads, slip: None });
+    run.ended_by = Some(EndedBy::Hang);
+    run.whole = false;
+}
+
+#[test]
+fn a_hang_that_no_serial_order_has_is_harm() {
+    let finding = atomicity(&fake(COUNTER).altered(|_, _, run| {
+        if last(run, "n") == Some(1) {
+            hangs(run);
+        }
+    }));
+    let message = "t1 and t2 wait, and no thread is left to wake them; every serial order ends";
+    assert_eq!(told(&finding), (Evidence::Harmful, "hang", message));
+}
+
+#[test]
+fn a_hang_that_a_serial_order_has_too_is_no_harm() {
+    let finding = atomicity(&fake(COUNTER).altered(|_, _, run| hangs(run)));
+    assert_eq!(told(&finding).0, Evidence::Confirmed);
+}
+
+#[test]
+fn a_run_that_takes_too_long_is_a_hang_without_threads() {
+    let finding = atomicity(&fake(COUNTER).altered(|_, _, run| {
+        if last(run, "n") == Some(1) {
+            run.timed_out = true;
+            run.verdict = None;
+        }
+    }));
+    let message = "the program did not end; every serial order does";
+    assert_eq!(told(&finding), (Evidence::Harmful, "hang", message));
+}
+
+#[test]
+fn harm_that_cannot_be_had_twice_is_not_reported() {
+    let finding = atomicity(&fake(COUNTER).altered(|_, number, run| {
+        if last(run, "n") == Some(1) && number == 0 {
+            hangs(run);
+        } else if let Some((events, _)) = &mut run.trace
+            && number > 0
+        {
+            // The final value is as any serial order has it.
+            events.retain(|event| event.thread.0 != 0);
+        }
+    }));
+    assert_eq!(told(&finding).0, Evidence::Confirmed);
+}
