@@ -23,12 +23,20 @@
 //! of those, per location and thread, the last [`KEPT`] are remembered; and for more than [`CONFLICTS`] conflicts of one
 //! pair.
 //!
+//! **Work saved.** None of it changes what is found:
+//! - A unit that has ended does nothing more. Two conflicts of a pattern on two locations go in opposite directions, so one of
+//!   which the earlier unit has ended needs no place among those kept: it can only complete one that is there. If the later unit
+//!   began after that end there is none, and no pattern on one location either.
+//! - A unit that comes back to a location at the same site in the same way meets again only the units that did something there since:
+//!   what it would match with another one it has matched there before, with the same sites.
+//! - Which remembered units no open one overlaps changes only when the oldest open unit does.
+//!
 //! **Cost.** Per access the number of units that have touched the location and that an open unit overlaps, at most `KEPT` per
-//! thread; space the same per location.
+//! thread, a look at 40 bytes each; space the same per location.
 
 use crate::engine::{Access, Analysis, Context, Needs, View, left_out};
 use crate::finding::{Evidence, Rule};
-use crate::raw::{Point, RawReport, RawStep};
+use crate::raw::{Point, RawReport, RawStep, StepKind};
 use crate::sets::{Guard, SetId};
 use crate::units::{Owner, UnitId};
 use ravel_trace::{LocationId, SiteId, ThreadId};
@@ -46,13 +54,91 @@ pub const CONFLICTS: usize = 32;
 #[derive(Clone, Debug)]
 struct Summary {
     owner: Option<Owner>,
-    thread: ThreadId,
     reads: Ends,
     writes: Ends,
-    /// Number of the last event.
-    latest: u64,
+    /// Where and how it came here last.
+    latest: (SiteId, StepKind),
     /// The different accesses that the ends are, in no order: mostly but one.
     points: SmallVec<[Point; 1]>,
+}
+
+/// What is looked at of a unit whenever anyone comes to the location.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    unit: Option<UnitId>,
+    thread: ThreadId,
+    writes: bool,
+    /// Number of the last event.
+    latest: u64,
+    /// Number of the event that ended it, once that is known.
+    end: u64,
+}
+
+impl Head {
+    /// Whether an access of another thread conflicts with any of the unit's.
+    #[inline]
+    fn conflicts(&self, access: &Access) -> bool {
+        self.thread != access.thread() && (access.writes() || self.writes)
+    }
+
+    /// Whether the unit ends by some event, as far as the tables know.
+    #[inline]
+    fn ends(&mut self, view: &View) -> Option<u64> {
+        if self.end == u64::MAX {
+            self.end = self.unit.and_then(|unit| view.units.end(unit)).unwrap_or(u64::MAX);
+        }
+        (self.end != u64::MAX).then_some(self.end)
+    }
+
+    /// Whether an open unit may overlap it, the oldest of which began at the horizon.
+    fn is_live(&mut self, view: &View, horizon: u64) -> bool {
+        // No unit ends before its last access, and the table of units is far away.
+        self.latest > horizon || (self.unit.is_some() && self.ends(view).is_none_or(|end| end > horizon))
+    }
+}
+
+/// The units remembered of one location.
+#[derive(Debug, Default)]
+struct Place {
+    heads: Vec<Head>,
+    /// In step with the heads.
+    summaries: Vec<Summary>,
+    /// The horizon beyond which none of them lies.
+    horizon: u64,
+}
+
+impl Place {
+    /// Forgets the units of others that no open one overlaps.
+    fn forget_dead(&mut self, view: &View, me: Option<UnitId>, horizon: u64) {
+        if self.horizon == horizon {
+            return;
+        }
+        self.horizon = horizon;
+        let mut i = 0;
+        while i < self.heads.len() {
+            let mine = me.is_some() && self.heads[i].unit == me;
+            if mine || self.heads[i].is_live(view, horizon) {
+                i += 1;
+            } else {
+                self.heads.remove(i);
+                self.summaries.remove(i);
+            }
+        }
+    }
+
+    /// Makes room for a unit of a thread that has too many.
+    fn forget_oldest(&mut self, thread: ThreadId) -> bool {
+        let own = || (0..).zip(&self.heads).filter(|(_, head)| head.thread == thread);
+        if own().count() < KEPT {
+            return false;
+        }
+        let oldest: Option<usize> = own().min_by_key(|(_, head)| head.latest).map(|(i, _)| i);
+        if let Some(i) = oldest {
+            self.heads.remove(i);
+            self.summaries.remove(i);
+        }
+        oldest.is_some()
+    }
 }
 
 /// The first and the last access of one kind, as places in [`Summary::points`].
@@ -74,13 +160,12 @@ impl Ends {
 }
 
 impl Summary {
-    fn new(owner: Option<Owner>, thread: ThreadId) -> Self {
+    fn new(owner: Option<Owner>) -> Self {
         Summary {
             owner,
-            thread,
             reads: Ends::NONE,
             writes: Ends::NONE,
-            latest: 0,
+            latest: (SiteId(0), StepKind::Read),
             points: SmallVec::new(),
         }
     }
@@ -115,16 +200,7 @@ impl Summary {
             }
         }
         (self.reads, self.writes) = (reads, writes);
-        self.latest = access.point.index;
-    }
-
-    fn is_of(&self, unit: Option<UnitId>) -> bool {
-        unit.is_some() && self.owner.map(|owner| owner.unit) == unit
-    }
-
-    /// Whether an access of another thread conflicts with any of these.
-    fn conflicts(&self, access: &Access) -> bool {
-        self.thread != access.thread() && (access.writes() || self.writes != Ends::NONE)
+        self.latest = (access.point.site, access.point.kind);
     }
 
     fn point(&self, at: u8) -> Option<Point> {
@@ -153,13 +229,15 @@ struct Conflict {
 
 #[derive(Debug, Default)]
 struct Layer {
-    places: Vec<Vec<Summary>>,
+    places: Vec<Place>,
     pairs: FxHashMap<(UnitId, UnitId, SetId), Vec<Conflict>>,
     /// Keys of `pairs` by unit, to drop them.
     partners: FxHashMap<UnitId, Vec<(UnitId, UnitId, SetId)>>,
     /// First access of every open unit.
     open: BTreeSet<(u64, UnitId)>,
     firsts: FxHashMap<UnitId, u64>,
+    /// The unit of each thread that came last, and its first access.
+    recent: Vec<Option<(UnitId, u64)>>,
     forgotten: u64,
     conflicts_left_out: u64,
 }
@@ -278,77 +356,120 @@ impl Layer {
     fn access(&mut self, view: &View, access: &Access, owner: Option<Owner>, found: &mut Found) {
         let index = access.location.index();
         if self.places.len() <= index {
-            self.places.resize_with(index + 1, Vec::new);
+            self.places.resize_with(index + 1, Place::default);
         }
-        if let Some(owner) = owner {
-            self.opened(owner.unit, access.point.index);
-        }
+        let first = owner.map_or(u64::MAX, |owner| {
+            self.opened(owner.unit, access.thread(), access.point.index)
+        });
         let horizon = self.open.first().map_or(u64::MAX, |o| o.0);
         let mut place = std::mem::take(&mut self.places[index]);
         let me = owner.map(|o| o.unit);
+        let find = |place: &Place| me.and_then(|_| place.heads.iter().position(|head| head.unit == me));
+        let mut mine = find(&place);
+        let mut conflicts = place.heads.iter().any(|head| head.conflicts(access));
         // What no open unit overlaps matches nothing; it is looked for only where it would cost or could be taken for more.
-        if !place.iter().any(|s| s.is_of(me)) || place.iter().any(|s| s.conflicts(access)) {
-            place.retain(|s| s.is_of(me) || is_live(view, s, horizon));
+        if mine.is_none() || conflicts {
+            let known = place.heads.len();
+            place.forget_dead(view, me, horizon);
+            if place.heads.len() < known {
+                mine = find(&place);
+                conflicts = place.heads.iter().any(|head| head.conflicts(access));
+            }
         }
-        let mut mine = place.iter().position(|s| s.is_of(me));
         if let Some(i) = mine
             && access.is_synchronization()
         {
-            restart(access, &mut place[i]);
+            restart(access, &mut place.summaries[i]);
         }
-        if place.iter().any(|s| s.conflicts(access)) {
-            self.match_all(access, owner, &place, mine, found);
+        if conflicts {
+            self.match_all(view, access, (owner, first), &mut place, mine, found);
         }
         // Without any open unit, nothing can enclose this access.
         if mine.is_none() && (me.is_some() || horizon != u64::MAX) {
-            self.forgotten += u64::from(forget_oldest(&mut place, access.thread()));
-            mine = Some(place.len());
-            if place.capacity() == 0 {
+            self.forgotten += u64::from(place.forget_oldest(access.thread()));
+            mine = Some(place.heads.len());
+            if place.heads.capacity() == 0 {
                 // Most locations are one thread's.
-                place.reserve_exact(1);
+                place.heads.reserve_exact(1);
+                place.summaries.reserve_exact(1);
             }
-            place.push(Summary::new(owner, access.thread()));
+            place.heads.push(Head {
+                unit: me,
+                thread: access.thread(),
+                writes: false,
+                latest: 0,
+                end: u64::MAX,
+            });
+            place.summaries.push(Summary::new(owner));
         }
         if let Some(i) = mine {
-            place[i].note(access);
+            place.summaries[i].note(access);
+            place.heads[i].latest = access.point.index;
+            place.heads[i].writes |= access.writes();
         }
         self.places[index] = place;
     }
 
-    fn opened(&mut self, unit: UnitId, index: u64) {
-        if self.firsts.contains_key(&unit) {
-            return;
+    /// The first access of a unit, which is open.
+    fn opened(&mut self, unit: UnitId, thread: ThreadId, index: u64) -> u64 {
+        if self.recent.len() <= thread.index() {
+            self.recent.resize(thread.index() + 1, None);
         }
-        self.firsts.insert(unit, index);
-        self.open.insert((index, unit));
+        if let Some((_, first)) = self.recent[thread.index()].filter(|(recent, _)| *recent == unit) {
+            return first;
+        }
+        let open = &mut self.open;
+        let first = *self.firsts.entry(unit).or_insert_with(|| {
+            open.insert((index, unit));
+            index
+        });
+        self.recent[thread.index()] = Some((unit, first));
+        first
     }
 
+    /// Matches an access of a unit that began at `first` with what others did.
     fn match_all(
         &mut self,
+        view: &View,
         access: &Access,
-        owner: Option<Owner>,
-        place: &[Summary],
+        (owner, first): (Option<Owner>, u64),
+        place: &mut Place,
         mine: Option<usize>,
         found: &mut Found,
     ) {
-        for other in place.iter().filter(|s| s.thread != access.thread()) {
-            if let (Some(i), Some(owner)) = (mine, owner) {
-                single(access, owner, &place[i], other, found);
+        let Some(owner) = owner else { return };
+        let now = access.point.index;
+        // What was here when the unit did the same is known.
+        let here = (access.point.site, access.point.kind);
+        let again = mine.filter(|&i| place.summaries[i].latest == here && place.summaries[i].owner == Some(owner));
+        let since = again.map_or(0, |i| place.heads[i].latest);
+        for at in 0..place.heads.len() {
+            let head = &mut place.heads[at];
+            if head.thread == access.thread() || head.latest < since {
+                continue;
             }
-            if let (Some(owner), Some(theirs)) = (owner, other.owner) {
-                self.conflicts(access, owner, other, theirs, found);
+            let ended = head.ends(view).filter(|end| *end <= now);
+            if ended.is_some_and(|end| end < first) {
+                continue;
+            }
+            let other = &place.summaries[at];
+            if let Some(i) = mine {
+                single(access, owner, &place.summaries[i], other, found);
+            }
+            if let Some(theirs) = other.owner {
+                self.conflicts(access, owner, other, (theirs, ended.is_some()), found);
             }
         }
     }
 
-    fn conflicts(&mut self, access: &Access, owner: Owner, other: &Summary, theirs: Owner, found: &mut Found) {
+    fn conflicts(&mut self, access: &Access, owner: Owner, other: &Summary, theirs: (Owner, bool), found: &mut Found) {
         let conflict = |first: Point, first_writes, second_writes| Conflict {
             location: access.location,
             first,
             second: access.point,
             first_writes,
             second_writes,
-            first_unit: theirs.unit,
+            first_unit: theirs.0.unit,
         };
         let (read, write) = (other.last(R), other.last(W));
         let reads_of_theirs = read.filter(|_| access.writes()).map(|p| conflict(p, R, W));
@@ -359,8 +480,13 @@ impl Layer {
         }
     }
 
-    fn conflict(&mut self, set: SetId, owner: Owner, theirs: Owner, new: Conflict, found: &mut Found) {
+    /// Takes a conflict in, of which the earlier unit may have ended.
+    fn conflict(&mut self, set: SetId, owner: Owner, theirs: (Owner, bool), new: Conflict, found: &mut Found) {
+        let (theirs, ended) = theirs;
         let key = (owner.unit.min(theirs.unit), owner.unit.max(theirs.unit), set);
+        if ended && !self.pairs.contains_key(&key) {
+            return;
+        }
         let known = self.pairs.entry(key).or_insert_with(|| {
             // Whichever of the two is still open drops the pair when it ends.
             for unit in [key.0, key.1] {
@@ -387,7 +513,7 @@ impl Layer {
         }
         if known.len() < CONFLICTS {
             known.push(new);
-        } else {
+        } else if !ended {
             self.conflicts_left_out += 1;
         }
     }
@@ -405,35 +531,9 @@ impl Layer {
     }
 }
 
-fn is_live(view: &View, summary: &Summary, horizon: u64) -> bool {
-    // No unit ends before its last access, and the table of units is far away.
-    if summary.latest > horizon {
-        return true;
-    }
-    match summary.owner {
-        Some(owner) => view.units.end(owner.unit).is_none_or(|end| end > horizon),
-        None => false,
-    }
-}
-
-fn forget_oldest(place: &mut Vec<Summary>, thread: ThreadId) -> bool {
-    if place.iter().filter(|s| s.thread == thread).count() >= KEPT {
-        let oldest = place
-            .iter()
-            .enumerate()
-            .filter(|(_, s)| s.thread == thread)
-            .min_by_key(|(_, s)| s.latest);
-        if let Some((i, _)) = oldest {
-            place.remove(i);
-            return true;
-        }
-    }
-    false
-}
-
 /// A loop on a volatile or modelled location begins again, or a conditional update proves that nothing came between.
 fn restart(access: &Access, mine: &mut Summary) {
-    let again = access.point.kind == crate::raw::StepKind::Read
+    let again = access.point.kind == StepKind::Read
         && access.point.site != SiteId(0)
         && mine.last(R).is_some_and(|p| p.site == access.point.site);
     let proven = access.cell.guard != Guard::None;
@@ -565,5 +665,143 @@ impl Analysis for Automata {
             "automata",
             [(forgotten, units.as_str()), (conflicts, of_pairs.as_str())],
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::units::UnitSettings;
+    use fastrand::Rng;
+    use ravel_trace::memory::MemoryTrace;
+    use std::sync::{Arc, Mutex};
+
+    /// Keeps every access.
+    struct Keeps(Arc<Mutex<Vec<Access>>>);
+
+    impl Analysis for Keeps {
+        fn name(&self) -> &'static str {
+            "keeps"
+        }
+
+        fn needs(&self) -> Needs {
+            Automata::default().needs()
+        }
+
+        fn access(&mut self, _: &View, access: &Access) {
+            self.0.lock().expect("one thread").push(*access);
+        }
+
+        fn finish(&mut self, _: &Context<'_>) -> Vec<RawReport> {
+            Vec::new()
+        }
+    }
+
+    /// The same without anything forgotten or passed over: every access against all that every other unit did before it.
+    fn by_definition(accesses: &[Access]) -> Found {
+        let mut found = Found::default();
+        let mut conflicts: FxHashMap<(UnitId, UnitId), Vec<Conflict>> = FxHashMap::default();
+        let mut places: FxHashMap<LocationId, Vec<(ThreadId, Summary)>> = FxHashMap::default();
+        for access in accesses {
+            let owner = access.owners.certain;
+            let place = places.entry(access.location).or_default();
+            let mine = owner.and_then(|owner| place.iter().position(|(_, s)| s.owner == Some(owner)));
+            for (_, other) in place.iter().filter(|(thread, _)| *thread != access.thread()) {
+                let Some(owner) = owner else { continue };
+                if let Some(mine) = mine {
+                    single(access, owner, &place[mine].1, other, &mut found);
+                }
+                let Some(theirs) = other.owner else { continue };
+                for (first_writes, second_writes) in [(R, W), (W, W), (W, R)] {
+                    let does = if second_writes { access.writes() } else { access.reads() };
+                    let Some(first) = other.last(first_writes).filter(|_| does) else {
+                        continue;
+                    };
+                    let new = Conflict {
+                        location: access.location,
+                        first,
+                        second: access.point,
+                        first_writes,
+                        second_writes,
+                        first_unit: theirs.unit,
+                    };
+                    let pair = (owner.unit.min(theirs.unit), owner.unit.max(theirs.unit));
+                    let known = conflicts.entry(pair).or_default();
+                    let key = |c: &Conflict| (c.location, c.first_unit, c.first_writes, c.second_writes);
+                    if known.iter().any(|old| key(old) == key(&new)) {
+                        continue;
+                    }
+                    let opposite = |old: &&Conflict| old.first_unit != theirs.unit && old.location != new.location;
+                    known
+                        .iter()
+                        .filter(opposite)
+                        .for_each(|old| double(old, &new, owner, theirs, &mut found));
+                    known.push(new);
+                }
+            }
+            let at = mine.unwrap_or_else(|| {
+                place.push((access.thread(), Summary::new(owner)));
+                place.len() - 1
+            });
+            place[at].1.note(access);
+        }
+        found
+    }
+
+    /// Three threads with up to four units each, some long and some short, at few places in code, so that much is repeated.
+    fn random_trace(rng: &mut Rng) -> String {
+        let plan = |rng: &mut Rng, thread: usize| {
+            let mut plan = Vec::new();
+            for _ in 0..1 + rng.usize(..4) {
+                plan.push("ubegin".to_owned());
+                let most = [2, 8][rng.usize(..2)];
+                for _ in 0..1 + rng.usize(..most) {
+                    let (kind, variable) = (rng.usize(..3), rng.usize(..2));
+                    let line = 1 + 100 * thread + 10 * kind + 2 * variable + rng.usize(..2);
+                    plan.push(format!("{} {} @{line}", ["r", "w", "u"][kind], ["x", "y"][variable]));
+                }
+                plan.push("uend".to_owned());
+            }
+            plan.reverse();
+            plan
+        };
+        let mut plans: Vec<Vec<String>> = (0..3).map(|thread| plan(rng, thread)).collect();
+        let mut text = "t0 | t1 | t2\n".to_owned();
+        while plans.iter().any(|plan| !plan.is_empty()) {
+            let thread = rng.usize(..3);
+            for _ in 0..1 + rng.usize(..4) {
+                if let Some(event) = plans[thread].pop() {
+                    text.push_str(&format!("{}{event}\n", " | ".repeat(thread)));
+                }
+            }
+        }
+        text
+    }
+
+    /// 3,000 traces: what is passed over (ended units, repetitions, the horizon) changes nothing.
+    #[test]
+    fn what_is_passed_over_changes_nothing() {
+        let mut reports = 0;
+        for seed in 0..3_000 {
+            let text = random_trace(&mut Rng::with_seed(seed));
+            let mut trace = MemoryTrace::parse(&text).expect("the trace parses");
+            let kept = Arc::new(Mutex::new(Vec::new()));
+            let settings = UnitSettings {
+                kinds: vec![crate::finding::UnitKind::Declared],
+                ..UnitSettings::default()
+            };
+            let analyses: Vec<Box<dyn Analysis>> = vec![Box::<Automata>::default(), Box::new(Keeps(kept.clone()))];
+            let outcome = Engine::new(&settings, analyses).run(&mut trace);
+            let said = |reports: &[RawReport]| -> BTreeSet<(String, Vec<u64>)> {
+                let steps = |r: &RawReport| r.steps.iter().map(|step| step.point.index).collect();
+                reports.iter().map(|r| (r.pattern.clone(), steps(r))).collect()
+            };
+            let expected = by_definition(&kept.lock().expect("one thread"));
+            assert!(outcome.left_out.is_empty(), "seed {seed}: {:?}", outcome.left_out);
+            assert_eq!(said(&outcome.reports), said(&expected.reports), "seed {seed}:\n{text}");
+            reports += expected.reports.len();
+        }
+        assert!(reports > 10_000, "only {reports} reports");
     }
 }
