@@ -7,7 +7,13 @@
 //! - of a larger part: every three units of three threads in which any two share a variable that one of them writes, and
 //!   not all the same one.
 //!
-//! A set is left to the pairs if two of its units already clash. Of equal code one set is reported.
+//! A set is left to the pairs if two of its units already clash. Of equal code (the same places of the same units) one set is looked at, the first
+//! by the numbers of its units.
+//!
+//! **Equal units.** Of units of one thread with the same code that share the same variables in the same ways, the first stands for all when threes are
+//! looked for. Nothing is lost: whether three units make a set depends on their threads and on what they share, and which sets
+//! are equal on their code. So if three units make a set, the three that stand for them make one of equal code, whose
+//! numbers are no larger; the first set of each code has only units that stand for themselves.
 //!
 //! **Bounds**, each a possible miss and counted: [`SETS`] sets, [`LOOKS`] units looked at for them, [`STRIDES`] strides of each, [`LONGEST`] steps of a unit; circles of
 //! four and more units in parts larger than [`WHOLE`].
@@ -49,13 +55,15 @@ pub struct Found {
 /// Looks at the sets of units that share variables.
 pub fn check(cx: &Context<'_>, units: &[Open]) -> Found {
     let shared = Shared::new(units);
+    let codes = codes(units);
     let mut search = Search {
         cx,
         units,
         shared: &shared,
+        code: &codes,
         tried: 0,
         looks: 0,
-        codes: FxHashSet::default(),
+        looked_at: FxHashSet::default(),
         clashes: FxHashMap::default(),
         found: Found::default(),
     };
@@ -70,6 +78,18 @@ pub fn check(cx: &Context<'_>, units: &[Open]) -> Found {
         }
     }
     search.found
+}
+
+/// For each unit the number of its code: equal for units of which the accesses that matter are at the same places, as often.
+fn codes(units: &[Open]) -> Vec<u32> {
+    let mut known: FxHashMap<Vec<SiteId>, u32> = FxHashMap::default();
+    let code = |unit: &Open| {
+        let mut places: Vec<SiteId> = unit.events.iter().flatten().map(|(point, _)| point.site).collect();
+        places.sort_unstable();
+        let next = known.len() as u32;
+        *known.entry(places).or_insert(next)
+    };
+    units.iter().map(code).collect()
 }
 
 /// Which units touch which locations that several threads access and one writes.
@@ -159,23 +179,46 @@ impl Shared {
     }
 }
 
+/// The codes of the units of a set, in order.
+type Codes = SmallVec<[u32; WHOLE]>;
+
 struct Search<'a> {
     cx: &'a Context<'a>,
     units: &'a [Open],
     shared: &'a Shared,
+    /// The code of each unit.
+    code: &'a [u32],
     tried: usize,
     looks: usize,
-    codes: FxHashSet<Vec<SiteId>>,
+    /// The codes of the sets that were looked at, in order.
+    looked_at: FxHashSet<Codes>,
     /// What is known of pairs of units.
     clashes: FxHashMap<(usize, usize), bool>,
     found: Found,
 }
 
 impl Search<'_> {
+    /// Of equal units the first.
+    fn different(&self, part: &[usize]) -> Vec<usize> {
+        let mut known = FxHashSet::default();
+        let key = |unit: usize| {
+            let thread = self.units[unit].transaction.thread;
+            (thread, self.code[unit], &self.shared.of[unit][..])
+        };
+        part.iter().copied().filter(|&unit| known.insert(key(unit))).collect()
+    }
+
+    fn codes_of(&self, set: &[usize]) -> Codes {
+        let mut codes: Codes = set.iter().map(|&unit| self.code[unit]).collect();
+        codes.sort_unstable();
+        codes
+    }
+
     /// Every three units of a part that may form a circle, one for each three pieces of code.
     fn triples(&mut self, part: &[usize]) {
+        let part = self.different(part);
         let mut users: FxHashMap<LocationId, Vec<usize>> = FxHashMap::default();
-        for &unit in part {
+        for &unit in &part {
             for (location, _) in &self.shared.of[unit] {
                 users.entry(*location).or_default().push(unit);
             }
@@ -191,34 +234,36 @@ impl Search<'_> {
             near.dedup();
             near
         };
-        for &a in part {
+        for &a in &part {
             if self.cx.stop.now() {
                 return;
             }
-            let near = neighbours(a);
-            if near.iter().all(|&other| thread(other) == thread(near[0])) {
-                continue;
-            }
-            for (at, &b) in near.iter().enumerate() {
+            // What a unit shares with the others; only those count with which it shares something that one of them writes.
+            let shares = |other: usize| {
+                let common = self.shared.between(a, other);
+                (!common.is_empty()).then_some((other, common))
+            };
+            let near: Vec<(usize, SmallVec<[LocationId; 4]>)> = neighbours(a).into_iter().filter_map(shares).collect();
+            for (at, (b, first)) in near.iter().enumerate() {
                 self.looks += near.len() - at;
                 if self.looks > LOOKS {
                     self.found.skipped += 1;
                     return;
                 }
-                let first = self.shared.between(a, b);
-                if first.is_empty() {
-                    continue;
-                }
-                for &c in near[at + 1..].iter().filter(|&&c| thread(c) != thread(b)) {
+                for (c, third) in near[at + 1..].iter().filter(|(c, _)| thread(*c) != thread(*b)) {
                     if self.tried >= SETS {
                         self.found.skipped += 1;
                         return;
                     }
-                    let (second, third) = (self.shared.between(b, c), self.shared.between(c, a));
+                    let set = [a, *b, *c];
+                    if self.looked_at.contains(&self.codes_of(&set)) {
+                        continue;
+                    }
+                    let second = self.shared.between(*b, *c);
                     // Three units on one variable only need no more than pairs (Theorem 5.3).
-                    let one = first.len() == 1 && second == first && third == first;
-                    if !second.is_empty() && !third.is_empty() && !one {
-                        self.set(&[a, b, c]);
+                    let one = first.len() == 1 && second == *first && third == first;
+                    if !second.is_empty() && !one {
+                        self.set(&set);
                     }
                 }
             }
@@ -226,12 +271,7 @@ impl Search<'_> {
     }
 
     fn set(&mut self, set: &[usize]) {
-        let mut code: Vec<SiteId> = set
-            .iter()
-            .flat_map(|&unit| self.units[unit].events.iter().flatten().map(|(point, _)| point.site))
-            .collect();
-        code.sort_unstable();
-        if !self.codes.insert(code) {
+        if !self.looked_at.insert(self.codes_of(set)) {
             return;
         }
         if self.tried >= SETS {
