@@ -6,34 +6,36 @@
 //!
 //! **Departures.** One pass, no graph. Of the accesses of one thread at one site, of one kind, under one set of locks, only
 //! the latest is kept: a later access of another thread that is unordered with an earlier one is unordered with it as
-//! well. Nor is one kept under more locks beside one under fewer. A pair of sites is reported once. A race on a primitive field
+//! well. Nor is one kept under more locks beside one under fewer. Nothing is compared while one lock is held alone at all accesses of
+//! a location. A pair of sites is reported once. A race on a primitive field
 //! is left out if every writer finds it zero and writes the same value, and only these methods read it: the caching of a hash code, as in
 //! `String`.
 //!
 //! **Promise.** Finds every pair of sites that the hybrid model calls independent, as long as a location has at most
-//! [`LIMIT`] kinds of access, and each site of a thread at most [`VARIANTS`] sets of locks there (then the oldest are
-//! forgotten). May report pairs that no run has: locks or values may keep
+//! [`LIMIT`] kinds of access. Beyond that sites of the same thread, kind and locks push each other out, but not the fact that such an
+//! access was made ([`crowd`]): every two threads that race on the location in some way are still reported at some pair of
+//! sites, up to [`crowd::VARIANTS`] sets of locks of one thread. May report pairs that no run has: locks or values may keep
 //! them apart (Pecan's Figure 5); schedule check and replay decide.
 //!
-//! **Cost.** Per access the kinds of access of its location, at most `LIMIT` short comparisons; a full check only for
+//! **Cost.** Per access the kinds of access of its location, at most `LIMIT` short comparisons, and one beyond them; a full check only for
 //! a new kind of access and after an edge of the hard order. Hence linear, however hot a variable is.
+
+mod crowd;
 
 use crate::engine::{Access, Analysis, Context, Needs, View, left_out};
 use crate::finding::{Evidence, Rule};
-use crate::locks::LocksetId;
+use crate::locks::{LockTable, LocksetId};
 use crate::order::Moment;
 use crate::raw::{Point, RawReport, RawStep, StepKind};
 use crate::stacks::StackId;
+use crowd::Crowd;
 use ravel_trace::names::Location;
-use ravel_trace::{LocationId, SiteId, ThreadId, Value};
+use ravel_trace::{LocationId, LockId, Mode, SiteId, ThreadId, Value};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Kinds of access remembered per location.
 pub const LIMIT: usize = 64;
-
-/// Sets of locks remembered per thread, site and kind.
-pub const VARIANTS: usize = 4;
 
 /// One kind of access: what is looked at every time, apart from the [`Point`] that only a report needs.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +44,15 @@ struct RememberedAccess {
     key: u64,
     locks: LocksetId,
     time: u32,
+}
+
+impl RememberedAccess {
+    /// No access: one of the moment 0, which everybody knows.
+    const NOBODY: RememberedAccess = RememberedAccess {
+        key: crowd::NOBODY,
+        locks: LocksetId::EMPTY,
+        time: 0,
+    };
 }
 
 /// Whether all writes of a location are of the same value, after a look at it.
@@ -59,6 +70,12 @@ struct LocationHistory {
     entries: SmallVec<[RememberedAccess; 4]>,
     /// In step with the entries.
     points: Vec<Point>,
+    /// What is known of all accesses, once there are too many.
+    crowd: Option<Box<Crowd>>,
+    /// The locks that all accesses hold alone; none before the first.
+    guard: Option<SmallVec<[LockId; 2]>>,
+    /// The locks that were looked at for it last.
+    guard_of: LocksetId,
     writes: Writes,
     /// Who read a zero last, in which activation and where, by thread.
     found_zero: SmallVec<[(ThreadId, StackId, SiteId); 2]>,
@@ -67,7 +84,7 @@ struct LocationHistory {
     /// Where it was read; none if in too many places.
     reads: Option<SmallVec<[SiteId; 4]>>,
     /// Kinds of access that had to make room.
-    forgotten: u32,
+    forgotten: u64,
 }
 
 /// The analysis.
@@ -95,17 +112,33 @@ impl Predicted {
 
     fn check(&mut self, view: &View, access: &Access, place: &LocationHistory) {
         let hard = view.hard(access);
-        for (entry, other) in place.entries.iter().zip(&place.points) {
-            if other.thread == access.thread()
-                || !(other.kind.writes() || access.writes())
-                || !view.locksets.compatible(other.locks, access.point.locks)
-                || hard.knows(Moment {
+        let races = |other: &Point, time: u32| {
+            other.thread != access.thread()
+                && (other.kind.writes() || access.writes())
+                && view.locksets.compatible(other.locks, access.point.locks)
+                && !hard.knows(Moment {
                     thread: other.thread,
-                    time: entry.time,
+                    time,
                 })
-            {
-                continue;
-            }
+        };
+        let crowd = place.crowd.as_deref();
+        let racing: Option<SmallVec<[&Point; 4]>> = crowd.map(|crowd| {
+            crowd
+                .all()
+                .filter(|(other, time)| races(other, *time))
+                .map(|(p, _)| p)
+                .collect()
+        });
+        if racing.as_ref().is_some_and(|racing| racing.is_empty()) {
+            return;
+        }
+        let times = place.entries.iter().map(|entry| entry.time);
+        let kept = place
+            .points
+            .iter()
+            .zip(times)
+            .filter(|(other, time)| races(other, *time));
+        for other in kept.map(|(other, _)| other).chain(racing.into_iter().flatten()) {
             let (a, b) = (other.site.min(access.point.site), other.site.max(access.point.site));
             let unknown = a == SiteId(0) || b == SiteId(0);
             let told_by = if unknown { access.location } else { LocationId(u32::MAX) };
@@ -216,15 +249,15 @@ impl Analysis for Predicted {
     }
 
     fn left_out(&self) -> Vec<String> {
-        let forgotten = self
-            .places
-            .iter()
-            .flatten()
-            .map(|place| u64::from(place.forgotten))
-            .sum();
-        let what =
-            format!("ways of access to variables with more than {LIMIT}, or {VARIANTS} sets of locks at one place");
-        left_out("race", [(forgotten, what.as_str())])
+        let forgotten = self.places.iter().flatten().map(|place| place.forgotten).sum();
+        let crowds = self.places.iter().flatten().filter_map(|place| place.crowd.as_deref());
+        let variants = crowds.map(|crowd| crowd.forgotten).sum();
+        let places = format!("further places of threads that access a variable in more than {LIMIT} ways");
+        let sets = format!(
+            "accesses of threads that hold more than {} sets of locks at a variable",
+            crowd::VARIANTS
+        );
+        left_out("race", [(forgotten, places.as_str()), (variants, sets.as_str())])
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
@@ -255,6 +288,9 @@ impl Default for LocationHistory {
             hints: [0; 16],
             entries: SmallVec::new(),
             points: Vec::new(),
+            crowd: None,
+            guard: None,
+            guard_of: LocksetId::EMPTY,
             writes: Writes::None,
             found_zero: SmallVec::new(),
             looks: SmallVec::new(),
@@ -271,17 +307,34 @@ impl LocationHistory {
     #[inline]
     fn note(&mut self, view: &View, access: &Access, time: u32) -> bool {
         let point = &access.point;
+        let guarded = self.keeps_guard(&view.locksets, point.locks);
         let key = u64::from(point.site.0) << 32 | u64::from(point.thread.0) << 3 | point.kind as u64;
-        let hint = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60) as usize;
-        if let Some(entry) = self.entries.get(usize::from(self.hints[hint]))
+        let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let hint = (hash >> 60) as usize;
+        let at = match self.crowd {
+            None => usize::from(self.hints[hint]),
+            Some(_) => crowd::slot(key, point.locks),
+        };
+        if let Some(entry) = self.entries.get(at)
             && entry.key == key
             && entry.time == time
             && (entry.locks == point.locks || view.locksets.is_subset(entry.locks, point.locks))
         {
             return false;
         }
-        let mut variants = 0;
-        let mut stalest = 0;
+        let entry = RememberedAccess {
+            key,
+            locks: point.locks,
+            time,
+        };
+        if let Some(crowd) = &mut self.crowd {
+            crowd.note(&view.locksets, point, time);
+            let old = std::mem::replace(&mut self.entries[at], entry);
+            self.points[at] = *point;
+            self.forgotten += u64::from(old.key != crowd::NOBODY && (old.key, old.locks) != (key, entry.locks));
+            return !guarded;
+        }
+        let mut alike = false;
         for (i, entry) in self.entries.iter_mut().enumerate() {
             if entry.key != key {
                 continue;
@@ -293,44 +346,67 @@ impl LocationHistory {
                 }
                 entry.time = time;
                 self.points[i] = *point;
-                return true;
+                return !guarded;
             }
             // Whatever can meet an access under more locks can meet one under fewer.
             if entry.time == time && view.locksets.is_subset(entry.locks, point.locks) {
                 self.hints[hint] = i as u8;
                 return false;
             }
-            if variants == 0 || self.points[i].index < self.points[stalest].index {
-                stalest = i;
+            alike = true;
+        }
+        if alike {
+            self.drop_dominated(view, key, point.locks);
+        }
+        if self.entries.len() == LIMIT {
+            self.crowd(&view.locksets);
+            return self.note(view, access, time);
+        }
+        if self.points.capacity() == 0 {
+            self.points.reserve_exact(1);
+        }
+        self.entries.push(entry);
+        self.points.push(*point);
+        !guarded
+    }
+
+    /// Whether some lock is held alone at all accesses, this one included: then no two of them meet.
+    #[inline]
+    fn keeps_guard(&mut self, sets: &LockTable, locks: LocksetId) -> bool {
+        match &mut self.guard {
+            Some(guard) if guard.is_empty() => return false,
+            Some(_) if self.guard_of == locks => return true,
+            Some(guard) => {
+                let held = sets.locks(locks);
+                let alone = |lock: LockId| {
+                    held.iter()
+                        .any(|held| held.lock == lock && held.mode == Mode::Exclusive)
+                };
+                guard.retain(|lock| alone(*lock));
             }
-            variants += 1;
-        }
-        if variants > 0 {
-            variants -= self.drop_dominated(view, key, point.locks);
-        }
-        let entry = RememberedAccess {
-            key,
-            locks: point.locks,
-            time,
-        };
-        if variants < VARIANTS && self.entries.len() < LIMIT {
-            if self.points.capacity() == 0 {
-                self.points.reserve_exact(1);
+            none => {
+                let alone = sets.locks(locks).iter().filter(|held| held.mode == Mode::Exclusive);
+                *none = Some(alone.map(|held| held.lock).collect());
             }
-            self.entries.push(entry);
-            self.points.push(*point);
-            return true;
         }
-        // A full house of variants lost none, so that `stalest` is still where it was.
-        let slot = if variants < VARIANTS {
-            oldest(&self.points)
-        } else {
-            stalest
-        };
-        self.entries[slot] = entry;
-        self.points[slot] = *point;
-        self.forgotten += 1;
-        true
+        self.guard_of = locks;
+        self.guard.as_ref().is_some_and(|guard| !guard.is_empty())
+    }
+
+    /// There are too many kinds of access: from now on each has one slot, and what matters of all is kept for itself.
+    #[cold]
+    fn crowd(&mut self, sets: &LockTable) {
+        let mut crowd = Crowd::default();
+        let (entries, points) = (std::mem::take(&mut self.entries), std::mem::take(&mut self.points));
+        self.entries.resize(LIMIT, RememberedAccess::NOBODY);
+        self.points.resize(LIMIT, points[0]);
+        for (entry, point) in entries.into_iter().zip(points) {
+            crowd.note(sets, &point, entry.time);
+            let slot = crowd::slot(entry.key, entry.locks);
+            self.forgotten += u64::from(self.entries[slot].key != crowd::NOBODY);
+            (self.entries[slot], self.points[slot]) = (entry, point);
+        }
+        self.crowd = Some(Box::new(crowd));
     }
 }
 
@@ -346,9 +422,8 @@ impl LocationHistory {
         })
     }
 
-    /// Forgets what was done under more locks than these; says how many.
-    fn drop_dominated(&mut self, view: &View, key: u64, locks: LocksetId) -> usize {
-        let before = self.entries.len();
+    /// Forgets what was done under more locks than these.
+    fn drop_dominated(&mut self, view: &View, key: u64, locks: LocksetId) {
         let mut i = 0;
         while i < self.entries.len() {
             if self.entries[i].key == key && view.locksets.is_subset(locks, self.entries[i].locks) {
@@ -358,11 +433,5 @@ impl LocationHistory {
                 i += 1;
             }
         }
-        before - self.entries.len()
     }
-}
-
-fn oldest(points: &[Point]) -> usize {
-    let oldest = points.iter().enumerate().min_by_key(|(_, p)| p.index);
-    oldest.map_or(0, |(i, _)| i)
 }
