@@ -236,6 +236,20 @@ impl Index {
     }
 }
 
+/// How many items at the head of a list satisfy a condition that holds of a head: few looks if they are few.
+fn head<T>(list: &[T], holds: impl Fn(&T) -> bool) -> usize {
+    let mut known = 0;
+    let mut stride = 1;
+    while known < list.len() {
+        let next = (known + stride).min(list.len());
+        if !holds(&list[next - 1]) {
+            return known + list[known..next - 1].partition_point(holds);
+        }
+        (known, stride) = (next, stride * 2);
+    }
+    known
+}
+
 struct Search<'a> {
     number: usize,
     /// The first role must lie open: true of every pattern of the papers on one variable, whose first role is the unit that
@@ -397,13 +411,17 @@ impl<'a> Search<'a> {
         if let [first, second] = lists
             && self.roles[0].thread != self.roles[1].thread
         {
-            return first.iter().find_map(|a| {
-                // What does not come too early for `a` is a tail of the list, what does not come too late a head; if the
-                // first of the tail is too late, so are all.
-                let from = second.partition_point(|b| self.too_early(1, b, 0, a, &own));
+            // What does not come too early for `a` is a tail of the list, what does not come too late a head; if the first of the
+            // tail is too late, so are all. The tail of a later `a` begins no earlier: both are looked through once.
+            let mut from = 0;
+            for a in first.iter() {
+                from += head(&second[from..], |b| self.too_early(1, b, 0, a, &own));
                 let b = second.get(from)?;
-                (!self.too_early(0, a, 1, b, &own)).then(|| SmallVec::from_slice(&[a, b]))
-            });
+                if !self.too_early(0, a, 1, b, &own) {
+                    return Some(SmallVec::from_slice(&[a, b]));
+                }
+            }
+            return None;
         }
         self.moment_of_many(lists, &own, &mut SmallVec::new())
     }
@@ -495,5 +513,18 @@ impl<'a> Search<'a> {
             pattern: self.number,
             steps,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_head_is_as_long_as_its_condition_holds() {
+        for length in 0..20 {
+            let list: Vec<usize> = (0..length).collect();
+            for most in 0..=length {
+                assert_eq!(super::head(&list, |item| *item < most), most);
+            }
+        }
     }
 }
