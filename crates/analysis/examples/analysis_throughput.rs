@@ -5,7 +5,9 @@
 //! - `--only NAME,NAME…`: only these analyses (`all` is all seven);
 //! - `--threads N,N…`: on so many cores (default 1,2);
 //! - `--trace FILE`: a recorded or imported trace instead of generated ones, at most `--events` of it;
-//! - `--std FILE`: writes the longest generated trace as text for other tools, and measures nothing (`ravel trace import` reads it).
+//! - `--kind guarded|diverse|wild|hot|database`: only this kind of generated trace;
+//! - `--std FILE`: writes the longest generated trace (`--kind` before it, default `guarded`) as text for other tools, and measures nothing (`ravel trace import`
+//!   reads it; `benches/check.sh` measures `ravel check` on such files).
 //!
 //! Each row is measured in a process of its own, so that its peak of memory is its own: the generated trace is made as it
 //! is read, and what that alone takes is the row `none`. Seconds are of the clock; those on cores are in brackets.
@@ -138,6 +140,15 @@ fn guarded(events: u64) -> Shape {
     }
 }
 
+/// Any variable at any of 2,000 places, and all bugs in the last tenth.
+fn diverse(events: u64) -> Shape {
+    Shape {
+        late: true,
+        places: Shape::diverse().places,
+        ..guarded(events)
+    }
+}
+
 fn database() -> Shape {
     Shape {
         events: 450_000,
@@ -151,6 +162,11 @@ fn database() -> Shape {
 fn source(what: &str, events: u64) -> Result<Box<dyn Source>, Failure> {
     Ok(match what {
         "guarded" => Box::new(Generator::new(guarded(events))),
+        "diverse" => Box::new(Generator::new(diverse(events))),
+        "wild" => Box::new(Generator::new(Shape {
+            guarded: false,
+            ..diverse(events)
+        })),
         "database" => Box::new(Generator::new(database())),
         "hot" => Box::new(Hot::new(events)),
         file => Box::new(Head {
@@ -212,6 +228,7 @@ struct Options {
     only: Vec<String>,
     threads: Vec<usize>,
     trace: Option<String>,
+    kind: Option<String>,
 }
 
 fn main() -> Result<(), Failure> {
@@ -228,7 +245,11 @@ fn main() -> Result<(), Failure> {
             "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
             "--threads" => options.threads = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
             "--trace" => options.trace = Some(value()?),
-            "--std" => return write_std(options.events, &value()?),
+            "--kind" => options.kind = Some(value()?),
+            "--std" => {
+                let kind = options.kind.as_deref().unwrap_or("guarded");
+                return write_std(source(kind, options.events)?, &value()?);
+            }
             "--row" => {
                 let (what, events, name, threads) = (value()?, value()?, value()?, value()?);
                 return row(&what, events.parse()?, &name, threads.parse()?);
@@ -252,12 +273,17 @@ fn table(options: &Options) -> Result<(), Failure> {
         return rows(options, file, options.events, &["none", "all"]);
     }
     let every: Vec<&str> = ["none"].into_iter().chain(registry::names()).chain(["all"]).collect();
-    for events in lengths() {
-        rows(options, "guarded", events, &every)?;
+    let wanted = |kind: &str| options.kind.as_deref().is_none_or(|only| only == kind);
+    for kind in ["guarded", "diverse", "wild", "hot"]
+        .into_iter()
+        .filter(|kind| wanted(kind))
+    {
+        for events in lengths() {
+            rows(options, kind, events, &every)?;
+        }
     }
-    rows(options, "database", 450_000, &["patterns", "all"])?;
-    for events in lengths() {
-        rows(options, "hot", events, &every)?;
+    if wanted("database") {
+        rows(options, "database", 450_000, &["patterns", "all"])?;
     }
     Ok(())
 }
@@ -281,11 +307,10 @@ fn rows(options: &Options, what: &str, events: u64, names: &[&str]) -> Result<()
     Ok(())
 }
 
-fn write_std(events: u64, file: &str) -> Result<(), Failure> {
+fn write_std(mut source: Box<dyn Source>, file: &str) -> Result<(), Failure> {
     let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
-    let mut generator = Generator::new(guarded(events));
-    while let Ok(Some(event)) = generator.next_event() {
-        if let Some(line) = std_line(generator.names(), &event) {
+    while let Ok(Some(event)) = source.next_event() {
+        if let Some(line) = std_line(source.names(), &event) {
             writeln!(out, "{line}")?;
         }
     }

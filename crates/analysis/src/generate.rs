@@ -4,6 +4,12 @@
 //! locks: one without locks reads variables that nobody writes; one with locks reads and writes variables of those locks.
 //! All locks of a transaction are held over all of it, so that apart from what is planted the trace has no race and is
 //! serialisable. Threads take turns at random.
+//!
+//! Two kinds. The *repetitive* trace accesses each variable at two places in code, one that reads and one that writes: like a program with few
+//! hot loops, and kind to all that remembers places. The *diverse* one has so many [places](Shape::places), and accesses any variable at any
+//! of them: like a program whose fields are touched by much code through helpers and collections. A trace that is not
+//! [guarded](Shape::guarded) has a lock in every transaction and no discipline: every variable races, which no program does, and
+//! no analysis can let anything go.
 
 use fastrand::Rng;
 use ravel_trace::names::{Class, Field, Location, Lock, Method, Site, SiteKind, Thread};
@@ -28,6 +34,12 @@ pub struct Shape {
     pub accesses: u32,
     /// Reads per hundred accesses.
     pub reads: u32,
+    /// Places in code at which any variable is accessed; with none, each variable has two of its own.
+    pub places: u32,
+    /// A variable that is written has a lock, which is held at all its accesses. Otherwise any lock is held at any of them.
+    pub guarded: bool,
+    /// Plants all bugs in the last tenth of the trace.
+    pub late: bool,
     /// Pairs of unordered writes, each on a variable of its own.
     pub races: u32,
     /// Transactions of the form `R W' W`, each on a variable of its own.
@@ -46,9 +58,22 @@ impl Default for Shape {
             variables: 10_000,
             accesses: 20,
             reads: 70,
+            places: 0,
+            guarded: true,
+            late: false,
             races: 0,
             violations: 0,
             seed: 1,
+        }
+    }
+}
+
+impl Shape {
+    /// The diverse trace of the benchmark: 2,000 places.
+    pub fn diverse() -> Self {
+        Shape {
+            places: 2_000,
+            ..Shape::default()
         }
     }
 }
@@ -115,11 +140,16 @@ impl Generator {
         self.random.u32(..below)
     }
 
-    fn site(&self, variable: u32, write: bool) -> SiteId {
-        SiteId(FIRST_ACCESS + 2 * variable + u32::from(write))
+    fn site(&mut self, variable: u32, write: bool) -> SiteId {
+        let (places, variables) = (self.shape.places, self.shape.variables);
+        SiteId(match variable.checked_sub(variables) {
+            None if places > 0 => FIRST_ACCESS + self.roll(places),
+            Some(planted) if places > 0 => FIRST_ACCESS + places + 2 * planted + u32::from(write),
+            _ => FIRST_ACCESS + 2 * variable + u32::from(write),
+        })
     }
 
-    fn read(&self, variable: u32) -> (SiteId, Op) {
+    fn read(&mut self, variable: u32) -> (SiteId, Op) {
         (
             self.site(variable, false),
             Op::Read {
@@ -129,7 +159,7 @@ impl Generator {
         )
     }
 
-    fn write(&self, variable: u32) -> (SiteId, Op) {
+    fn write(&mut self, variable: u32) -> (SiteId, Op) {
         (
             self.site(variable, true),
             Op::Write {
@@ -168,7 +198,10 @@ impl Generator {
                 continue;
             }
             let lock = held[self.roll(held.len() as u32) as usize];
-            let variable = lock + locks * self.roll(half / locks);
+            let variable = match self.shape.guarded {
+                true => lock + locks * self.roll(half / locks),
+                false => self.roll(half),
+            };
             let write = self.roll(100) >= self.shape.reads;
             plan.push_back(if write {
                 self.write(variable)
@@ -189,11 +222,16 @@ impl Generator {
         self.workers[thread as usize].plan = plan;
     }
 
-    /// Bugs are planted between transactions of the two threads, at even distances.
+    /// Bugs are planted between transactions of the two threads, at even distances in the whole trace or its last tenth.
     fn plant(&mut self) {
         let (races, violations) = (self.shape.races, self.shape.violations);
+        let events = self.shape.events;
+        let (start, length) = match self.shape.late {
+            true => (events / 10 * 9, events / 10),
+            false => (0, events),
+        };
         let due = |planted: u32, all: u32| {
-            planted < all && self.made >= self.shape.events * u64::from(planted + 1) / u64::from(all + 1)
+            planted < all && self.made >= start + length * u64::from(planted + 1) / u64::from(all + 1)
         };
         let (race, violation) = (due(self.planted_races, races), due(self.planted_violations, violations));
         let ready = |t: usize| self.workers[t].begun && self.workers[t].plan.is_empty();
@@ -362,18 +400,22 @@ fn tables(shape: &Shape) -> Names {
     names.sites.push(site(2, SiteKind::Lock));
     names.sites.push(site(3, SiteKind::Method));
     let variables = shape.variables + shape.races + shape.violations;
+    names
+        .sites
+        .extend((0..shape.places).map(|place| site(FIRST_ACCESS + place, SiteKind::Unknown)));
     for v in 0..variables {
         names.fields.push(Field {
             name: format!("V{v}"),
             ..Field::default()
         });
         names.locations.push(Location::Named(FieldId(v)));
-        names
-            .sites
-            .push(site(FIRST_ACCESS + 2 * v, SiteKind::Field(FieldId(v))));
-        names
-            .sites
-            .push(site(FIRST_ACCESS + 2 * v + 1, SiteKind::Field(FieldId(v))));
+        if shape.places > 0 && v < shape.variables {
+            continue;
+        }
+        for _ in 0..2 {
+            let line = names.sites.len() as u32;
+            names.sites.push(site(line, SiteKind::Field(FieldId(v))));
+        }
     }
     for l in 0..shape.locks + shape.violations {
         names.locks.push(Lock {

@@ -314,23 +314,33 @@ fn races_agree_with_enumeration() {
 #[test]
 fn the_generator_plants_as_many_bugs_as_it_says() {
     use crate::generate::{Generator, Shape};
-    let shape = Shape {
+    let repetitive = Shape {
         events: 60_000,
         variables: 1_000,
         races: 7,
         violations: 4,
         ..Shape::default()
     };
-    let variables = |analysis: &str| {
+    let diverse = Shape {
+        places: 200,
+        late: true,
+        ..repetitive
+    };
+    let variables = |shape: Shape, analysis: &str| {
         let settings = UnitSettings::default();
         let analyses = vec![registry::by_name(analysis).expect("a known analysis")];
         let reports = Engine::new(&settings, analyses).run(&mut Generator::new(shape)).reports;
         let locations: BTreeSet<_> = reports.iter().filter_map(|r| r.steps[0].location).collect();
-        (locations.len(), reports)
+        locations.len()
     };
-    assert_eq!(variables("race-observed").0, 7);
-    assert_eq!(variables("race-predicted").0, 7);
-    assert_eq!(variables("lockset").0, 7);
-    assert_eq!(variables("automata").0, 4);
-    assert_eq!(variables("serializability").0, 4);
+    for shape in [repetitive, diverse] {
+        for analysis in ["race-observed", "race-predicted", "lockset"] {
+            assert_eq!(variables(shape, analysis), 7, "{analysis} {shape:?}");
+        }
+        for analysis in ["automata", "serializability", "blocks"] {
+            assert_eq!(variables(shape, analysis), 4, "{analysis} {shape:?}");
+        }
+        // Races are patterns too.
+        assert_eq!(variables(shape, "patterns"), 7 + 4, "{shape:?}");
+    }
 }
