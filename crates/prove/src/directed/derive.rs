@@ -1,6 +1,6 @@
 //! From an occurrence of a finding to the goals of a directed run: roles, steps and hold points.
 
-use ravel_analysis::finding::{Candidate, Rule};
+use ravel_analysis::finding::{Candidate, Rule, RuleFamily};
 use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalShape, GoalStep, Goals, Hold, Pause, StepKind};
 use ravel_trace::ThreadId;
 
@@ -172,15 +172,16 @@ pub fn pattern_goals(
         return Ok(vec![ready.pattern.clone()]);
     }
     let events = Events::of(candidate, places)?;
-    match rule {
-        Rule::DataRace | Rule::LockDiscipline if events.0.len() == 2 => {
+    match rule.family() {
+        RuleFamily::Race | RuleFamily::Discipline if events.0.len() == 2 => {
             Ok(vec![events.race(0, 1)?, events.race(1, 0)?])
         }
-        Rule::LockOrder => Ok(vec![events.cycle()?]),
-        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable | Rule::CheckThenAct => {
+        RuleFamily::LockOrder => Ok(vec![events.cycle()?]),
+        // An occurrence of a defect of the code is a test and an act that another thread comes between.
+        RuleFamily::Atomicity | RuleFamily::AtomicSet | RuleFamily::Serializability | RuleFamily::Code => {
             Ok(vec![events.ordered(candidate, places, variant)?])
         }
-        _ => Err("no order of events can show it".into()),
+        RuleFamily::Race | RuleFamily::Discipline | RuleFamily::Failure => Err("no order of events can show it".into()),
     }
 }
 
@@ -210,10 +211,7 @@ pub fn serial_orders(
         return Vec::new();
     };
     let threads = events.threads();
-    let has_units = matches!(
-        rule,
-        Rule::Atomicity | Rule::AtomicSet | Rule::Unserializable | Rule::CheckThenAct
-    );
+    let has_units = rule.family().is_interruption() || rule.family() == RuleFamily::Code;
     if threads.len() != 2 || !has_units {
         return Vec::new();
     }
