@@ -138,7 +138,7 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
         } else {
             told
         };
-        drafts.push(super::about(
+        drafts.push(super::about_race(
             program,
             &About {
                 rule: Rule::CompoundVolatile,

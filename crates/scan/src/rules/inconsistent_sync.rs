@@ -59,7 +59,7 @@ fn in_field(program: &Program, graph: &CallGraph<'_>, field: PairId, uses: &[Gua
         .map(|used| (used.method, used.pc, if used.write { "write" } else { "read" }))
         .collect();
     let all = guarded + bare.len();
-    Some(super::about(
+    Some(super::about_race(
         program,
         &About {
             rule: Rule::InconsistentSync,

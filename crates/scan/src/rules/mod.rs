@@ -155,16 +155,22 @@ fn about(program: &Program, about: &About<'_>) -> Draft {
         method: about.method,
         line: first,
         subject: name.clone().unwrap_or_default(),
-        alike: match about.rule {
-            Rule::InconsistentSync | Rule::TwoGuards | Rule::CompoundVolatile => name.clone().map(Alike::Race),
-            _ => None,
-        },
+        alike: None,
         steps: steps.collect(),
         variables: name.into_iter().collect(),
         message: about.message.clone(),
         help: about.help.clone(),
         units,
         shown: about.shown,
+    }
+}
+
+/// The same for a rule whose bug is a race on the field: a run that finds the race has found this bug.
+fn about_race(program: &Program, about: &About<'_>) -> Draft {
+    let field = about.field.map(|field| program.field_text(field));
+    Draft {
+        alike: field.map(Alike::Race),
+        ..self::about(program, about)
     }
 }
 

@@ -37,7 +37,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         };
         let told = program.field_name(field);
         let op = |write| if write { "write" } else { "read" };
-        drafts.push(super::about(
+        drafts.push(super::about_race(
             program,
             &About {
                 rule: Rule::TwoGuards,
