@@ -120,11 +120,47 @@ pub struct EventRef {
     pub lock: Option<LockId>,
 }
 
+/// The kinds of ends that a forced run can have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutcomeKind {
+    /// Without a visible effect.
+    Normal,
+    /// An uncaught exception.
+    Exception,
+    /// Threads that wait for each other's locks.
+    Deadlock,
+    /// The program did not end.
+    Hang,
+    /// An exit code that tells of a failure.
+    Exit,
+    /// Output that no serial order prints.
+    Output,
+    /// The last value of a variable.
+    Value,
+    /// What a unit returned.
+    Return,
+}
+
+impl OutcomeKind {
+    /// Every kind.
+    pub const ALL: [OutcomeKind; 8] = [
+        OutcomeKind::Normal,
+        OutcomeKind::Exception,
+        OutcomeKind::Deadlock,
+        OutcomeKind::Hang,
+        OutcomeKind::Exit,
+        OutcomeKind::Output,
+        OutcomeKind::Value,
+        OutcomeKind::Return,
+    ];
+}
+
 /// How a forced run ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// `normal`, `exception`, `deadlock`, `hang`, `exit`, `output`, `value`, `return`
-    pub kind: String,
+    /// Which kind of end.
+    pub kind: OutcomeKind,
     /// The thread concerned, if one is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,

@@ -6,7 +6,7 @@
 //! shown finding has as its outcome is not reported again.
 
 use anyhow::Result;
-use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule, RuleFamily};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule, RuleFamily};
 use ravel_analysis::merge::fingerprint;
 use ravel_schedule::Schedule;
 use ravel_trace::failure::exception_class;
@@ -98,7 +98,7 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
     match failure.kind {
         FailureKind::Exception => {
             let mut alike = all.iter().filter(|other| is_alike(other, failure)).chain([failure]);
-            outcome.kind == "exception" && alike.any(|other| other.exception == outcome.message)
+            outcome.kind == OutcomeKind::Exception && alike.any(|other| other.exception == outcome.message)
         }
         FailureKind::Deadlock => {
             let mut locks: Vec<&str> = failure.threads.iter().map(|thread| thread.target.as_str()).collect();
@@ -106,9 +106,9 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
             locks.dedup();
             let mut named: Vec<&str> = finding.variables.iter().map(String::as_str).collect();
             named.sort_unstable();
-            finding.rule.family() == RuleFamily::LockOrder && outcome.kind == "deadlock" && named == locks
+            finding.rule.family() == RuleFamily::LockOrder && outcome.kind == OutcomeKind::Deadlock && named == locks
         }
-        FailureKind::Standstill => outcome.kind == "hang",
+        FailureKind::Standstill => outcome.kind == OutcomeKind::Hang,
     }
 }
 
@@ -135,9 +135,9 @@ fn key(failure: &Failure) -> Vec<String> {
 
 fn finding(failure: &Failure, run: RunKind) -> Finding {
     let (rule, kind, word) = match failure.kind {
-        FailureKind::Exception => (Rule::Failure, "exception", "failure"),
-        FailureKind::Deadlock => (Rule::LockOrder, "deadlock", "deadlock"),
-        FailureKind::Standstill => (Rule::Failure, "hang", "standstill"),
+        FailureKind::Exception => (Rule::Failure, OutcomeKind::Exception, "failure"),
+        FailureKind::Deadlock => (Rule::LockOrder, OutcomeKind::Deadlock, "deadlock"),
+        FailureKind::Standstill => (Rule::Failure, OutcomeKind::Hang, "standstill"),
     };
     let key = key(failure);
     let locks = Locks::of(failure);
@@ -201,7 +201,7 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
         units: Vec::new(),
         steps: locks.steps(failure),
         outcome: Some(Outcome {
-            kind: kind.into(),
+            kind,
             thread: thread.filter(|_| failure.kind == FailureKind::Exception),
             message: end,
         }),

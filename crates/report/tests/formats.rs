@@ -6,8 +6,8 @@ use std::path::Path;
 
 use ravel_analysis::account::{DirectedAccount, DirectedStep, HoldEnd};
 use ravel_analysis::finding::{
-    AlsoSeen, Evidence, Finding, FindingStep, Lane, Outcome, Recording, Report, Rule, Scanned, SerialRun, Summary,
-    Times,
+    AlsoSeen, Evidence, Finding, FindingStep, Lane, Outcome, OutcomeKind, Recording, Report, Rule, Scanned, SerialRun,
+    Summary, Times,
 };
 use ravel_report::{Format, Options, SourceFinder, json, render, rules};
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn full_report() -> Report {
         units: common::report("atomicity").findings[0].units.clone(),
         steps: vec![step.clone()],
         outcome: Some(Outcome {
-            kind: "exception".to_owned(),
+            kind: OutcomeKind::Exception,
             thread: Some("t1".to_owned()),
             message: "m".to_owned(),
         }),

@@ -2,7 +2,7 @@
 
 mod common;
 
-use ravel_analysis::finding::{Evidence, Finding, Outcome, Report, Rule};
+use ravel_analysis::finding::{Evidence, Finding, Outcome, OutcomeKind, Report, Rule};
 use ravel_report::layout::width;
 use ravel_report::{Format, Options, render, words};
 use serde_json::Value;
@@ -59,7 +59,7 @@ impl Dice {
         }
         if finding.evidence >= Evidence::Confirmed {
             finding.outcome = Some(Outcome {
-                kind: self.text(),
+                kind: OutcomeKind::ALL[self.roll(8)],
                 thread: Some(self.text()),
                 message: self.text(),
             });

@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, Evidence, Finding, FindingStep, Outcome, Rule};
+use ravel_analysis::finding::{Candidate, Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule};
 use ravel_protocol::goal::LogLine;
 
 use super::derive::{CodeGoal, GoalsBuilder, SerialOrder, is_of_one_cell, pattern_goals, serial_orders, units};
@@ -72,11 +72,15 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     let hang = hang.map(|_| super::hang());
     let worst = bad.iter().find(|outcome| is_notable(outcome)).cloned().or(hang);
     finding.outcome = Some(worst.clone().unwrap_or_else(|| Outcome {
-        kind: "normal".into(),
+        kind: OutcomeKind::Normal,
         thread: None,
         message: "the pattern happened; this time it had no visible effect".into(),
     }));
-    if finding.rule == Rule::LockOrder && worst.as_ref().is_some_and(|outcome| outcome.kind == "deadlock") {
+    if finding.rule == Rule::LockOrder
+        && worst
+            .as_ref()
+            .is_some_and(|outcome| outcome.kind == OutcomeKind::Deadlock)
+    {
         // A deadlock needs the interleaving: no serial order of the critical sections has it.
         finding.evidence = Evidence::Harmful;
         return Ok(String::new());
@@ -220,7 +224,7 @@ fn name_steps(finding: &mut Finding, run: &DirectedRun) {
 
 /// Whether an outcome is bad.
 fn is_notable(outcome: &Outcome) -> bool {
-    outcome.kind != "exit" || !outcome.message.ends_with(" 0")
+    outcome.kind != OutcomeKind::Normal
 }
 
 /// The serial order that could not be made.
@@ -483,9 +487,14 @@ fn has_outcome(run: &DirectedRun, outcome: &Outcome) -> bool {
 fn is_alike(one: &Outcome, other: &Outcome) -> bool {
     let class = |message: &str| message.split(':').next().unwrap_or_default().to_string();
     one.kind == other.kind
-        && match one.kind.as_str() {
-            "exception" => class(&one.message) == class(&other.message),
-            "deadlock" => true,
-            _ => one.message == other.message,
+        && match one.kind {
+            OutcomeKind::Exception => class(&one.message) == class(&other.message),
+            OutcomeKind::Deadlock => true,
+            OutcomeKind::Normal
+            | OutcomeKind::Hang
+            | OutcomeKind::Exit
+            | OutcomeKind::Output
+            | OutcomeKind::Value
+            | OutcomeKind::Return => one.message == other.message,
         }
 }

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ravel_analysis::account::DirectedAccount;
-use ravel_analysis::finding::{Evidence, Finding, Outcome};
+use ravel_analysis::finding::{Evidence, Finding, Outcome, OutcomeKind};
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_protocol::goal::{Account, Goals, LogLine};
 
@@ -87,22 +87,26 @@ impl DirectedRun {
         for line in &self.log {
             match line {
                 LogLine::Died { thread, exception } => all.push(Outcome {
-                    kind: "exception".into(),
+                    kind: OutcomeKind::Exception,
                     thread: Some(thread.clone()),
                     message: exception.clone(),
                 }),
                 LogLine::Deadlock { threads } => all.push(Outcome {
-                    kind: "deadlock".into(),
+                    kind: OutcomeKind::Deadlock,
                     thread: None,
                     message: format!("{} deadlock", threads.join(" and ")),
                 }),
                 _ => {}
             }
         }
-        let deadlock = all.iter().any(|outcome| outcome.kind == "deadlock");
+        let deadlock = all.iter().any(|outcome| outcome.kind == OutcomeKind::Deadlock);
         if let Some(code) = self.status.code().filter(|_| !deadlock && !self.timed_out) {
             all.push(Outcome {
-                kind: "exit".into(),
+                kind: if code == 0 {
+                    OutcomeKind::Normal
+                } else {
+                    OutcomeKind::Exit
+                },
                 thread: None,
                 message: format!("the program ended with exit code {code}"),
             });
@@ -117,7 +121,7 @@ type Ends = Mutex<Vec<(Vec<String>, Vec<Outcome>)>>;
 /// The outcome of a program that did not end.
 fn hang() -> Outcome {
     Outcome {
-        kind: "hang".into(),
+        kind: OutcomeKind::Hang,
         thread: None,
         message: "the program did not end".into(),
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ravel_analysis::finding::Outcome;
+use ravel_analysis::finding::{Outcome, OutcomeKind};
 use ravel_protocol::goal::{LogLine, Passed, UnitResult};
 
 use super::DirectedRun;
@@ -91,7 +91,7 @@ pub fn lost_update(bad: &[Observed], serial: &[&Observed], field: &str) -> Optio
     let is_sum = |one: &&Observed| one.changes.is_some_and(|(_, total)| total == sum);
     let same = bad.iter().all(|one| one.changes == Some((added, total)));
     (same && total != sum && serial.iter().all(is_sum)).then(|| Outcome {
-        kind: "value".into(),
+        kind: OutcomeKind::Value,
         thread: None,
         message: format!("an update was lost: {field} changed by {total}, and by {sum} in each serial order"),
     })
@@ -167,7 +167,7 @@ fn returned(results: &[UnitResult; 2], serial: &[&Observed]) -> Outcome {
     others.sort();
     others.dedup();
     Outcome {
-        kind: "return".into(),
+        kind: OutcomeKind::Return,
         thread: None,
         message: format!(
             "the units returned {}; in serial orders {}",

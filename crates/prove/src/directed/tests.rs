@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, Rule, UnitKind, UnitSpan};
+use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, OutcomeKind, Rule, UnitKind, UnitSpan};
 use ravel_protocol::goal::{
     Account, CodeMethod, CodeSite, Goal, GoalShape, Goals, LogLine, Passed, Released, UnitResult,
 };
@@ -300,7 +300,7 @@ fn an_exception_that_serial_orders_do_not_have_is_harm() {
     });
     assert_eq!(findings[0].evidence, Evidence::Harmful);
     let outcome = findings[0].outcome.as_ref().expect("an outcome");
-    assert_eq!(outcome.kind, "exception");
+    assert_eq!(outcome.kind, OutcomeKind::Exception);
     let controls: Vec<&Goal> = plans
         .iter()
         .map(|plan| &plan.goals[0])
@@ -381,7 +381,7 @@ fn a_lost_update_is_harm_wherever_the_number_stands() {
     assert_eq!(findings[0].evidence, Evidence::Harmful, "{:?}", findings[0].limit);
     let outcome = findings[0].outcome.as_ref().expect("an outcome");
     let words = "an update was lost: shop.Stock.left changed by 1, and by 2 in each serial order";
-    assert_eq!((outcome.kind.as_str(), outcome.message.as_str()), ("value", words));
+    assert_eq!((outcome.kind, outcome.message.as_str()), (OutcomeKind::Value, words));
 }
 
 #[test]

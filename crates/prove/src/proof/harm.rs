@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ravel_analysis::finding::{Candidate, Outcome, UnitKind};
+use ravel_analysis::finding::{Candidate, Outcome, OutcomeKind, UnitKind};
 use ravel_schedule::naming;
 use ravel_trace::names::{Location, Names, SiteKind, flags};
 use ravel_trace::naming::qualified_method;
@@ -92,7 +92,7 @@ impl Judged<'_> {
         }
         let threads = words::threads(runs[0].deadlock()?);
         Some(Harm {
-            outcome: outcome("deadlock", format!("{threads} wait for each other")),
+            outcome: outcome(OutcomeKind::Deadlock, format!("{threads} wait for each other")),
             steady: true,
             missing: controls.missing,
             labels: Vec::new(),
@@ -163,9 +163,9 @@ fn alike<T: PartialEq>(controls: &Controls, of: impl Fn(&Forced) -> T) -> bool {
     all.len() > 1 && all.iter().all(|one| *one == all[0])
 }
 
-fn outcome(kind: &str, message: String) -> Outcome {
+fn outcome(kind: OutcomeKind, message: String) -> Outcome {
     Outcome {
-        kind: kind.into(),
+        kind,
         thread: None,
         message,
     }
@@ -180,7 +180,7 @@ fn exceptions(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
                 .any(|(_, other)| class(other) == class(&exception))
         };
         let outcome = Outcome {
-            kind: "exception".into(),
+            kind: OutcomeKind::Exception,
             thread: Some(thread),
             message: exception.clone(),
         };
@@ -207,7 +207,7 @@ fn hang(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         None => format!("the program did not end; {}", controls.words("does", "do")),
     };
     Some(Harm {
-        outcome: outcome("hang", message),
+        outcome: outcome(OutcomeKind::Hang, message),
         steady: alike(controls, |run| run.status.code()),
         missing: controls.missing,
         labels: Vec::new(),
@@ -224,7 +224,7 @@ fn exit_code(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         return None;
     }
     Some(Harm {
-        outcome: outcome("exit", format!("the program ended with exit code {code}")),
+        outcome: outcome(OutcomeKind::Exit, format!("the program ended with exit code {code}")),
         steady: alike(controls, |run| run.status.code()),
         missing: controls.missing,
         labels: Vec::new(),
@@ -234,8 +234,8 @@ fn exit_code(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
 /// Something that a run came to, and what to call it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seen {
-    /// `value` or `return`.
-    kind: &'static str,
+    /// `Value` or `Return`.
+    kind: OutcomeKind,
     /// `Account.balance was`, `Account.get() in t1 returned`
     label: String,
     value: Value,
@@ -286,7 +286,7 @@ impl Judged<'_> {
                 let value = |all: &Vec<Seen>| all.iter().find(|s| s.label == one.label).map(|s| s.value);
                 one.value != Value::Unknown
                     // The calls of a thread's body may each be right although no serial order of whole bodies has their results.
-                    && (one.kind == "value" || !self.candidate.is_of_body())
+                    && (one.kind == OutcomeKind::Value || !self.candidate.is_of_body())
                     && forced.iter().all(|all| value(all) == Some(one.value))
                     && orders.iter().all(|order| {
                         let first = value(&order[0]);
@@ -352,14 +352,18 @@ impl Judged<'_> {
             one.is_readable().then(|| format!("{} {}", one.label, one.shown()))
         };
         let values: Vec<String> = harm.labels.iter().filter_map(told).collect();
-        match (harm.outcome.kind.as_str(), run.status.code()) {
-            _ if !values.is_empty() => values.join(" and "),
-            ("value" | "return", _) => "a different value".to_owned(),
-            ("exception", _) if run.exceptions().is_empty() => "no exception".to_owned(),
-            ("exception", _) => "no such exception".to_owned(),
-            ("exit", Some(code)) => format!("exit code {code}"),
-            ("output", _) => "different output".to_owned(),
-            _ => "the program ends".to_owned(),
+        if !values.is_empty() {
+            return values.join(" and ");
+        }
+        match (harm.outcome.kind, run.status.code()) {
+            (OutcomeKind::Value | OutcomeKind::Return, _) => "a different value".to_owned(),
+            (OutcomeKind::Exception, _) if run.exceptions().is_empty() => "no exception".to_owned(),
+            (OutcomeKind::Exception, _) => "no such exception".to_owned(),
+            (OutcomeKind::Exit, Some(code)) => format!("exit code {code}"),
+            (OutcomeKind::Output, _) => "different output".to_owned(),
+            (OutcomeKind::Exit | OutcomeKind::Normal | OutcomeKind::Deadlock | OutcomeKind::Hang, _) => {
+                "the program ends".to_owned()
+            }
         }
     }
 
@@ -385,7 +389,7 @@ impl Judged<'_> {
             let Some(place) = *place.1 else { continue };
             let is_known = run.whole && (!self.contended || self.apart);
             add(Seen {
-                kind: "value",
+                kind: OutcomeKind::Value,
                 label: format!("{} was", variable(&events[place], names)),
                 value: match is_known {
                     true => last_value(events, names, place),
@@ -403,7 +407,7 @@ impl Judged<'_> {
                 && (unit.kind == UnitKind::Declared || !is_helper(event, names))
             {
                 add(Seen {
-                    kind: "return",
+                    kind: OutcomeKind::Return,
                     label: format!("{} in {name} returned", qualified_method(method)),
                     value: value(event),
                     descriptor: descriptor(event, names),
@@ -528,7 +532,7 @@ fn outputs(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         ),
     };
     Some(Harm {
-        outcome: outcome("output", message),
+        outcome: outcome(OutcomeKind::Output, message),
         steady: alike(controls, |run| run.output.clone()),
         missing: controls.missing,
         labels: Vec::new(),
@@ -543,7 +547,7 @@ mod tests {
     fn references_are_compared_by_their_digests() {
         let one = |value, descriptor: &str| {
             let seen = Seen {
-                kind: "return",
+                kind: OutcomeKind::Return,
                 label: String::new(),
                 value,
                 descriptor: descriptor.into(),
@@ -576,7 +580,7 @@ mod tests {
     fn values_are_told_as_people_know_them() {
         let one = |value, descriptor: &str| {
             Seen {
-                kind: "value",
+                kind: OutcomeKind::Value,
                 label: String::new(),
                 value,
                 descriptor: descriptor.into(),

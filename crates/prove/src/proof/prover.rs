@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome};
+use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind};
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::{CheckVerdict, Contenders, Effort, Goal, Image, Schedule, Shape, generate};
 use rustc_hash::FxHashSet;
@@ -438,7 +438,7 @@ impl<'a> Prover<'a> {
         if finding.evidence < Evidence::Confirmed {
             finding.evidence = Evidence::Confirmed;
             finding.outcome = Some(Outcome {
-                kind: "normal".into(),
+                kind: OutcomeKind::Normal,
                 thread: None,
                 message: "the pattern happened; this time it had no visible effect".into(),
             });
@@ -521,7 +521,7 @@ impl<'a> Prover<'a> {
         let threads = runs[0].deadlock().unwrap_or_default();
         finding.evidence = Evidence::Harmful;
         finding.outcome = Some(Outcome {
-            kind: "deadlock".into(),
+            kind: OutcomeKind::Deadlock,
             thread: None,
             message: format!("{} wait for each other", words::threads(threads)),
         });

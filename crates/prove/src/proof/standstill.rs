@@ -2,7 +2,7 @@
 //! it, or a thread that waits and keeps a lock that whoever would wake it needs.
 
 use anyhow::Result;
-use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule};
 use ravel_analysis::merge::fingerprint;
 use ravel_schedule::Schedule;
 use ravel_trace::naming;
@@ -118,7 +118,7 @@ fn finding(run: &Forced) -> Option<Finding> {
         units: Vec::new(),
         steps,
         outcome: Some(Outcome {
-            kind: "hang".into(),
+            kind: OutcomeKind::Hang,
             thread: None,
             message: format!("{waiting} wait without end"),
         }),

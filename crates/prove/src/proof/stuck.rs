@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Rule};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule};
 use ravel_analysis::merge::fingerprint;
 use ravel_schedule::Schedule;
 use ravel_trace::naming;
@@ -99,7 +99,7 @@ fn finding(circle: &[String], held: &[Held]) -> Finding {
         units: Vec::new(),
         steps,
         outcome: Some(Outcome {
-            kind: "deadlock".into(),
+            kind: OutcomeKind::Deadlock,
             thread: None,
             message: format!("{circle} wait for each other"),
         }),

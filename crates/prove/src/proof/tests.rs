@@ -10,7 +10,7 @@ mod view;
 use std::time::Duration;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, Rule, UnitKind, UnitSpan};
+use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, OutcomeKind, Rule, UnitKind, UnitSpan};
 use ravel_analysis::limit::Limit;
 use ravel_protocol::{Cause, Slip};
 use ravel_trace::{Event, MemoryTrace, Op, Source, Value};
@@ -140,10 +140,10 @@ fn atomicity(fake: &Fake) -> Finding {
     judged(fake, finding(fake, Rule::Atomicity, &LOST, &ADDS))
 }
 
-fn told(finding: &Finding) -> (Evidence, &str, &str) {
+fn told(finding: &Finding) -> (Evidence, Option<OutcomeKind>, &str) {
     let outcome = finding.outcome.as_ref();
-    let (kind, message) = outcome.map_or(("", ""), |o| (o.kind.as_str(), o.message.as_str()));
-    (finding.evidence, kind, message)
+    let message = outcome.map_or("", |outcome| outcome.message.as_str());
+    (finding.evidence, outcome.map(|outcome| outcome.kind), message)
 }
 
 fn limit(finding: &Finding) -> &str {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, Recording, Report, RuleFamily, SerialRun};
+use ravel_analysis::finding::{
+    Evidence, Finding, FindingStep, Outcome, OutcomeKind, Recording, Report, RuleFamily, SerialRun,
+};
 use ravel_trace::naming::{self, Frame};
 use serde_json::{Value, json};
 
@@ -80,7 +82,7 @@ fn finding(finding: &Finding, report: &Report, options: &Options<'_>, lines: &mu
 /// Whether the run had an outcome that is the bug.
 fn is_bad(finding: &Finding) -> bool {
     let failed = finding.evidence == Evidence::Harmful || finding.rule.family() == RuleFamily::Failure;
-    failed && finding.outcome.as_ref().is_some_and(|o| o.kind != "normal")
+    failed && finding.outcome.as_ref().is_some_and(|o| o.kind != OutcomeKind::Normal)
 }
 
 /// The orders of steps that a reader can step through: the one that breaks it, the recorded one where it is another, and the serial ones
@@ -132,7 +134,7 @@ fn recorded_step(step: &FindingStep) -> FindingStep {
 
 /// How a run ended, in a few words.
 fn end(outcome: &Outcome) -> String {
-    let kind = words::outcome_kind(outcome);
+    let kind = words::outcome_kind(outcome.kind);
     match &outcome.thread {
         Some(thread) => format!("{kind} in {thread}"),
         None => kind.to_owned(),

@@ -6,7 +6,9 @@ mod account;
 mod command;
 mod steps;
 
-use ravel_analysis::finding::{AlsoSeen, Evidence, Finding, FindingStep, Outcome, Rule, RuleFamily, UnitKind};
+use ravel_analysis::finding::{
+    AlsoSeen, Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule, RuleFamily, UnitKind,
+};
 use ravel_trace::naming;
 
 pub use account::account;
@@ -107,17 +109,16 @@ pub fn unit_kind(kind: UnitKind) -> &'static str {
 }
 
 /// What kind of end a forced run had, as a noun phrase.
-pub fn outcome_kind(outcome: &Outcome) -> &str {
-    match outcome.kind.as_str() {
-        "normal" => "ended normally",
-        "exception" => "uncaught exception",
-        "deadlock" => "deadlock",
-        "hang" => "hang",
-        "exit" => "different exit code",
-        "output" => "different output",
-        "value" => "wrong value",
-        "return" => "wrong result",
-        other => other,
+pub fn outcome_kind(kind: OutcomeKind) -> &'static str {
+    match kind {
+        OutcomeKind::Normal => "ended normally",
+        OutcomeKind::Exception => "uncaught exception",
+        OutcomeKind::Deadlock => "deadlock",
+        OutcomeKind::Hang => "hang",
+        OutcomeKind::Exit => "different exit code",
+        OutcomeKind::Output => "different output",
+        OutcomeKind::Value => "wrong value",
+        OutcomeKind::Return => "wrong result",
     }
 }
 
@@ -205,7 +206,7 @@ const SURENESS: [UnitKind; 4] = [
 
 /// How a forced run ended, as in `uncaught exception in t1: java.lang.Exception`.
 pub fn outcome(outcome: &Outcome) -> String {
-    let mut text = outcome_kind(outcome).to_owned();
+    let mut text = outcome_kind(outcome.kind).to_owned();
     if let Some(thread) = &outcome.thread {
         text.push_str(" in ");
         text.push_str(thread);

@@ -1,6 +1,6 @@
 //! Deadlocks and standstills, and whose they are.
 
-use ravel_analysis::finding::{Evidence, Rule};
+use ravel_analysis::finding::{Evidence, OutcomeKind, Rule};
 use ravel_protocol::{EndedBy, Schedule, Verdict};
 
 use super::super::standstill;
@@ -29,7 +29,10 @@ fn locks_in_opposite_orders_deadlock() {
     let program = fake(CROSSED);
     let finding = judged(&program, finding(&program, Rule::LockOrder, &INNER, &[]));
     let message = "t1 and t2 wait for each other";
-    assert_eq!(told(&finding), (Evidence::Harmful, "deadlock", message));
+    assert_eq!(
+        told(&finding),
+        (Evidence::Harmful, Some(OutcomeKind::Deadlock), message)
+    );
 }
 
 #[test]
@@ -59,8 +62,8 @@ fn a_deadlock_of_other_threads_is_not_credited_to_the_finding() {
         }));
         (finding.evidence, finding.outcome.map(|outcome| outcome.kind))
     };
-    assert_eq!(blocks(["t8", "t9"]), (Evidence::Confirmed, Some("normal".into())));
-    assert_eq!(blocks(["t1", "t9"]), (Evidence::Harmful, Some("deadlock".into())));
+    assert_eq!(blocks(["t8", "t9"]), (Evidence::Confirmed, Some(OutcomeKind::Normal)));
+    assert_eq!(blocks(["t1", "t9"]), (Evidence::Harmful, Some(OutcomeKind::Deadlock)));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which outcomes of a forced run are harm: values, exceptions, exit codes, results, output, hangs.
 
-use ravel_analysis::finding::{Evidence, Rule};
+use ravel_analysis::finding::{Evidence, OutcomeKind, Rule};
 use ravel_protocol::{EndedBy, Schedule, Verdict};
 use ravel_trace::{Event, Op, Value};
 
@@ -11,7 +11,7 @@ use crate::runner::Forced;
 fn a_lost_update_is_told_by_the_value_that_no_serial_order_gives() {
     let finding = atomicity(&fake(COUNTER));
     let value = "C.n was 1; every serial order gives 2";
-    assert_eq!(told(&finding), (Evidence::Harmful, "value", value));
+    assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Value), value));
     assert!(finding.shown && finding.limit.is_none());
     assert!(!finding.schedule.is_empty());
 }
@@ -39,7 +39,10 @@ fn an_exception_that_no_serial_order_throws_is_harm() {
     let events = [("t1", 5), ("t2", 11), ("t1", 7)];
     let units = [("t1", 4, 9), ("t2", 10, 12)];
     let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
-    assert_eq!(told(&finding), (Evidence::Harmful, "exception", "NullPointer: n"));
+    assert_eq!(
+        told(&finding),
+        (Evidence::Harmful, Some(OutcomeKind::Exception), "NullPointer: n")
+    );
     let thread = finding.outcome.and_then(|outcome| outcome.thread);
     assert_eq!(thread.as_deref(), Some("t1"));
 }
@@ -52,14 +55,14 @@ fn an_exception_that_serial_orders_throw_too_is_no_harm() {
         }
     };
     let finding = atomicity(&fake(COUNTER).altered(dies));
-    assert_eq!(told(&finding).1, "value");
+    assert_eq!(told(&finding).1, Some(OutcomeKind::Value));
 }
 
 #[test]
 fn an_exit_code_of_its_own_is_harm() {
     let finding = atomicity(&fake(&format!("{COUNTER}    exitcode |  |\n")));
     let message = "the program ended with exit code 1";
-    assert_eq!(told(&finding), (Evidence::Harmful, "exit", message));
+    assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Exit), message));
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn results_that_do_not_go_together_are_harm() {
 fn output_that_no_serial_order_prints_is_harm() {
     let finding = atomicity(&fake(&format!("{COUNTER}    print |  |\n    w C.n=9 | |\n")));
     let message = "the program printed \"1\", which no serial order prints";
-    assert_eq!(told(&finding), (Evidence::Harmful, "output", message));
+    assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Output), message));
 }
 
 #[test]
@@ -192,7 +195,7 @@ fn a_hang_that_no_serial_order_has_is_harm() {
         }
     }));
     let message = "t1 and t2 wait, and no thread is left to wake them; every serial order ends";
-    assert_eq!(told(&finding), (Evidence::Harmful, "hang", message));
+    assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Hang), message));
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn a_run_that_takes_too_long_is_a_hang_without_threads() {
         }
     }));
     let message = "the program did not end; every serial order does";
-    assert_eq!(told(&finding), (Evidence::Harmful, "hang", message));
+    assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Hang), message));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Runs that leave the schedule or the recorded path.
 
-use ravel_analysis::finding::{Evidence, Rule};
+use ravel_analysis::finding::{Evidence, OutcomeKind, Rule};
 use ravel_protocol::{Cause, Schedule, Verdict};
 use ravel_trace::Source as _;
 
@@ -67,7 +67,7 @@ fn positions_that_moved_are_learnt_from_the_first_run() {
     let units = [("t1", 4, 9), ("t2", 10, 13)];
     let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
     let value = "C.n was 1; every serial order gives 2";
-    assert_eq!(told(&finding), (Evidence::Harmful, "value", value));
+    assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Value), value));
 }
 
 /// Where a run under a schedule leaves the recorded path.

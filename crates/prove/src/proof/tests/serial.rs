@@ -1,6 +1,6 @@
 //! What the serial orders of the units are, and what they say of harm.
 
-use ravel_analysis::finding::{Evidence, Rule};
+use ravel_analysis::finding::{Evidence, OutcomeKind, Rule};
 use ravel_protocol::{Cause, Schedule, Verdict};
 
 use super::{COUNTER, atomicity, fake, finding, judged, last, limit, slip, told};
@@ -28,7 +28,7 @@ const SETTER: &str = "
 fn all_serial_orders_are_run_and_named() {
     let finding = atomicity(&fake(SETTER));
     let value = "C.n was 1; every serial order gives 5 or 6";
-    assert_eq!(told(&finding), (Evidence::Harmful, "value", value));
+    assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Value), value));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn one_serial_order_of_two_does_not_stand_for_every_one() {
     };
     let finding = atomicity(&fake(SETTER).altered(one_fails));
     let value = "C.n was 1; the one serial order tried gives 5";
-    assert_eq!(told(&finding), (Evidence::Confirmed, "value", value));
+    assert_eq!(told(&finding), (Evidence::Confirmed, Some(OutcomeKind::Value), value));
     assert_eq!(
         limit(&finding),
         "1 of the serial orders of the units could not be run, so it is not certain that this is harm"
@@ -112,7 +112,7 @@ fn an_access_outside_any_unit_is_a_unit_of_its_own() {
     let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &[("t1", 4, 7)]));
     // A free run sets after it has added; to add to 5 is a serial order as well.
     let value = "C.n was 1; every serial order gives 5 or 6";
-    assert_eq!(told(&finding), (Evidence::Harmful, "value", value));
+    assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Value), value));
     assert!(!program.made().contains(&Schedule::default()));
 }
 
@@ -165,7 +165,7 @@ fn a_pattern_that_ends_like_a_serial_order_is_confirmed_and_no_more() {
     let units = [("t1", 4, 7), ("t2", 8, 10)];
     let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
     let normal = "the pattern happened; this time it had no visible effect";
-    assert_eq!(told(&finding), (Evidence::Confirmed, "normal", normal));
+    assert_eq!(told(&finding), (Evidence::Confirmed, Some(OutcomeKind::Normal), normal));
     assert_eq!(
         limit(&finding),
         "its forced runs ended as a serial order of the units ends"
