@@ -43,10 +43,10 @@ pub struct Options {
     pub schedule: Option<PathBuf>,
     /// Direct the run to the goals of this file instead of recording; the log goes to `out`.
     pub goals: Option<PathBuf>,
-    /// Run under the schedule and record as ever: what methods return is not noted.
+    /// Run under the schedule and record as without one: what methods return is not noted.
     pub explore: bool,
     /// Record accesses to these fields alone (a line each, `shop.Stock.items`, `[]` for elements of arrays), and
-    /// synchronisation. All points count as ever.
+    /// synchronisation. All points count.
     pub watch: Option<PathBuf>,
     /// The list that all JVMs of a command sign, to be told apart in another run.
     pub roll: Option<PathBuf>,

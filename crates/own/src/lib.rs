@@ -46,7 +46,7 @@
 //! the paper's focused race detection leaves out. These are the accesses to fields with an owner, where all fields of the object
 //! have one (the rule of the whole object, as above), and to arrays and collections that a lock of their owner guards ([`guarded`]).
 //! Where other fields of the object may race, an access that cannot still says who has the object, and nothing else. Locks and all
-//! other synchronisation stay, so every race that is left is judged as ever. Nor does such a recording say how units interleave: it
+//! other synchronisation stay, so every race that is left is judged as in a full recording. Nor does such a recording say how units interleave: it
 //! has frames only where code outside calls the program (an *inner* method needs no hook to find out), counts no points, and has
 //! one access of each place in the code to each location until the thread gives a lock up or orders something after itself. What
 //! races with a later one races with that one too: no other thread can have been told of it in between, and no lock that was

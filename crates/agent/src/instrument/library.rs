@@ -285,7 +285,7 @@ fn load_object(emit: Emit, of: Of, class: &str, pool: &mut ravel_classfile::Cons
     })
 }
 
-/// A model that only tells of order: what happens inside is recorded as ever.
+/// A model that only tells of order: what happens inside is recorded.
 fn transparent(
     cx: &mut Context<'_>,
     class: &mut ClassFile,
