@@ -219,7 +219,7 @@ pub struct Finding {
     /// What serial orders of the units did in the runs that the outcome was compared with; empty if there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub serial: Vec<SerialRun>,
-    /// Why it got no further than its evidence; none if nobody tried, or if there is no further.
+    /// Why it got no further than its evidence; none if it was not tried, or if there is no further.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// Other views of the same bug, which are no findings of their own.
@@ -236,6 +236,32 @@ pub struct Finding {
     /// Occurrences of the bug in the recorded trace, for the scheduler; not part of the JSON.
     #[serde(skip)]
     pub candidates: Vec<Candidate>,
+}
+
+impl Finding {
+    /// A finding with nothing but its name, not shown.
+    pub fn new(id: String, rule: Rule, evidence: Evidence) -> Finding {
+        Finding {
+            id,
+            rule,
+            evidence,
+            shown: false,
+            patterns: Vec::new(),
+            analyses: Vec::new(),
+            variables: Vec::new(),
+            units: Vec::new(),
+            steps: Vec::new(),
+            outcome: None,
+            serial: Vec::new(),
+            limit: None,
+            also: Vec::new(),
+            schedule: Vec::new(),
+            replay: String::new(),
+            message: String::new(),
+            help: String::new(),
+            candidates: Vec::new(),
+        }
+    }
 }
 
 /// One occurrence of a finding: the events of the pattern in the order in which they must happen, and the units

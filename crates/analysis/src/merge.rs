@@ -356,10 +356,6 @@ fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut report
     let mut steps = steps;
     tell_locks_apart(describer.names(), state, &first.steps, &mut steps);
     Finding {
-        id: fingerprint(key.parts()),
-        rule: first.rule,
-        evidence: first.evidence,
-        shown: false,
         message: message(first.rule, &own, &units, &steps),
         help: match library {
             true => library_help(&key.subject, &key.code),
@@ -370,13 +366,8 @@ fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut report
         variables,
         units,
         steps,
-        outcome: None,
-        serial: Vec::new(),
-        limit: None,
-        also: Vec::new(),
-        schedule: Vec::new(),
-        replay: String::new(),
         candidates,
+        ..Finding::new(fingerprint(key.parts()), first.rule, first.evidence)
     }
 }
 

@@ -184,35 +184,27 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
         [only] => Some(only.name.clone()),
         _ => None,
     };
+    let evidence = match failure.kind {
+        FailureKind::Deadlock => Evidence::Harmful,
+        FailureKind::Exception | FailureKind::Standstill => Evidence::Confirmed,
+    };
+    let id = fingerprint(std::iter::once(word).chain(key.iter().map(String::as_str)));
     Finding {
-        id: fingerprint(std::iter::once(word).chain(key.iter().map(String::as_str))),
-        rule,
-        evidence: match failure.kind {
-            FailureKind::Deadlock => Evidence::Harmful,
-            FailureKind::Exception | FailureKind::Standstill => Evidence::Confirmed,
-        },
         shown: true,
-        patterns: Vec::new(),
         analyses: vec![match run {
             RunKind::Recorded => "record".into(),
             RunKind::InOrder => "replay".into(),
         }],
         variables: locks.classes(failure),
-        units: Vec::new(),
         steps: locks.steps(failure),
         outcome: Some(Outcome {
             kind,
             thread: thread.filter(|_| failure.kind == FailureKind::Exception),
             message: end,
         }),
-        serial: Vec::new(),
-        limit: None,
-        also: Vec::new(),
-        schedule: Vec::new(),
-        replay: String::new(),
         message,
         help: help.into(),
-        candidates: Vec::new(),
+        ..Finding::new(id, rule, evidence)
     }
 }
 

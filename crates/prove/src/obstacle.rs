@@ -104,24 +104,8 @@ mod tests {
 
     fn finding(evidence: Evidence, limit: Limit) -> Finding {
         Finding {
-            id: String::new(),
-            rule: Rule::DataRace,
-            evidence,
-            shown: false,
-            patterns: Vec::new(),
-            analyses: Vec::new(),
-            variables: Vec::new(),
-            units: Vec::new(),
-            steps: Vec::new(),
-            outcome: None,
             limit: Some(limit),
-            schedule: Vec::new(),
-            replay: String::new(),
-            message: String::new(),
-            help: String::new(),
-            serial: Vec::new(),
-            also: Vec::new(),
-            candidates: Vec::new(),
+            ..Finding::new(String::new(), Rule::DataRace, evidence)
         }
     }
 

@@ -106,24 +106,10 @@ mod tests {
 
     fn finding(id: &str, rule: Rule, variable: &str, steps: Vec<FindingStep>) -> Finding {
         Finding {
-            id: id.to_owned(),
-            rule,
-            evidence: Evidence::Suspected,
             shown: true,
-            patterns: Vec::new(),
-            analyses: Vec::new(),
             variables: vec![variable.to_owned()],
-            units: Vec::new(),
             steps,
-            outcome: None,
-            serial: Vec::new(),
-            limit: None,
-            also: Vec::new(),
-            schedule: Vec::new(),
-            replay: String::new(),
-            message: String::new(),
-            help: String::new(),
-            candidates: Vec::new(),
+            ..Finding::new(id.to_owned(), rule, Evidence::Suspected)
         }
     }
 

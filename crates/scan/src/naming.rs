@@ -333,24 +333,15 @@ mod tests {
             ..step(&[lock], &[])
         };
         let mut finding = Finding {
-            id: "1".to_owned(),
-            rule: Rule::LockOrder,
-            evidence: ravel_analysis::finding::Evidence::Harmful,
             shown: true,
-            patterns: Vec::new(),
-            analyses: Vec::new(),
             variables: vec![object.to_owned()],
-            units: Vec::new(),
             steps: vec![take("ab", "java.lang.Object@1"), take("ba", "java.lang.Object@2")],
-            outcome: None,
-            serial: Vec::new(),
-            limit: None,
-            also: Vec::new(),
-            schedule: Vec::new(),
-            replay: String::new(),
             message: "Threads take Object in different orders.".to_owned(),
-            help: String::new(),
-            candidates: Vec::new(),
+            ..Finding::new(
+                "1".to_owned(),
+                Rule::LockOrder,
+                ravel_analysis::finding::Evidence::Harmful,
+            )
         };
         code.rename(&mut finding);
         let locks: Vec<&str> = finding.steps.iter().map(|step| step.variable.as_str()).collect();

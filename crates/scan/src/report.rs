@@ -108,11 +108,7 @@ pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
             units.extend(draft.units);
             units.dedup();
             Finding {
-                id: fingerprint(parts.iter().map(String::as_str)),
-                rule: draft.rule,
-                evidence: Evidence::Suspected,
                 shown: draft.shown,
-                patterns: Vec::new(),
                 analyses: vec!["scan".to_owned()],
                 variables: draft.variables,
                 units: units
@@ -124,15 +120,13 @@ pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
                     })
                     .collect(),
                 steps: draft.steps,
-                outcome: None,
-                serial: Vec::new(),
-                limit: None,
-                also: Vec::new(),
-                schedule: Vec::new(),
-                replay: String::new(),
                 message: draft.message,
                 help: draft.help,
-                candidates: Vec::new(),
+                ..Finding::new(
+                    fingerprint(parts.iter().map(String::as_str)),
+                    draft.rule,
+                    Evidence::Suspected,
+                )
             }
         })
         .collect()

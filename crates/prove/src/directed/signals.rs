@@ -266,11 +266,6 @@ fn finding(wait: &Seen, given: &Seen, names: &Names) -> Finding {
     variables.dedup();
     let name = |seen: &Seen| short_name(&seen.section.at.method);
     Finding {
-        id: fingerprint(parts.chain(code.iter().map(String::as_str))),
-        rule,
-        evidence: Evidence::Suspected,
-        shown: false,
-        patterns: Vec::new(),
         analyses: vec!["replay".into()],
         message: format!(
             "{} can miss a signal: {} gives it after the decision to wait and before the wait.",
@@ -280,18 +275,16 @@ fn finding(wait: &Seen, given: &Seen, names: &Names) -> Finding {
         help: "Look at the state that is waited for once more after the lock is taken, in a loop around the wait."
             .into(),
         variables,
-        units: Vec::new(),
         steps,
-        outcome: None,
-        serial: Vec::new(),
-        also: Vec::new(),
-        limit: None,
-        schedule: Vec::new(),
-        replay: String::new(),
         candidates: vec![Candidate {
             events: vec![reference(given), reference(wait)],
             owners: vec![None; 2],
             ..Candidate::default()
         }],
+        ..Finding::new(
+            fingerprint(parts.chain(code.iter().map(String::as_str))),
+            rule,
+            Evidence::Suspected,
+        )
     }
 }

@@ -245,12 +245,8 @@ fn finding(tested: &Tested, names: &Names) -> Finding {
         act.as_str(),
     ];
     let [first, second] = [called(&test), called(&act)];
+    let id = fingerprint(parts.into_iter());
     Finding {
-        id: fingerprint(parts.into_iter()),
-        rule,
-        evidence: Evidence::Suspected,
-        shown: false,
-        patterns: Vec::new(),
         analyses: vec!["replay".into()],
         message: format!(
             "{} is not atomic: another thread can set the entry between its call of {first} and its call of {second}.",
@@ -266,12 +262,6 @@ fn finding(tested: &Tested, names: &Names) -> Finding {
             kind: UnitKind::Compound,
         }],
         steps,
-        outcome: None,
-        serial: Vec::new(),
-        also: Vec::new(),
-        limit: None,
-        schedule: Vec::new(),
-        replay: String::new(),
         candidates: vec![Candidate {
             events: vec![
                 tested.events[0],
@@ -284,6 +274,7 @@ fn finding(tested: &Tested, names: &Names) -> Finding {
             owners: vec![None; 3],
             ..Candidate::default()
         }],
+        ..Finding::new(id, rule, Evidence::Suspected)
     }
 }
 

@@ -159,24 +159,9 @@ fn race(id: &str, variable: &str) -> Finding {
 
 fn finding(id: &str, rule: Rule, variable: &str, candidate: Candidate) -> Finding {
     Finding {
-        id: id.into(),
-        rule,
-        evidence: Evidence::Predicted,
-        shown: false,
-        patterns: Vec::new(),
-        analyses: Vec::new(),
         variables: vec![variable.into()],
-        units: Vec::new(),
-        steps: Vec::new(),
-        outcome: None,
-        serial: Vec::new(),
-        limit: None,
-        also: Vec::new(),
-        schedule: Vec::new(),
-        replay: String::new(),
-        message: String::new(),
-        help: String::new(),
         candidates: vec![candidate],
+        ..Finding::new(id.into(), rule, Evidence::Predicted)
     }
 }
 

@@ -106,28 +106,22 @@ fn finding(run: &Forced) -> Option<Finding> {
     variables.dedup();
     let parts = ["standstill", rule.name()].into_iter();
     Some(Finding {
-        id: fingerprint(parts.chain(code.iter().map(String::as_str))),
-        rule,
-        evidence: Evidence::Harmful,
         shown: true,
-        patterns: Vec::new(),
         analyses: vec!["replay".into()],
         message,
         help: help.into(),
         variables,
-        units: Vec::new(),
         steps,
         outcome: Some(Outcome {
             kind: OutcomeKind::Hang,
             thread: None,
             message: format!("{waiting} wait without end"),
         }),
-        serial: Vec::new(),
-        limit: None,
-        also: Vec::new(),
-        schedule: Vec::new(),
-        replay: String::new(),
-        candidates: Vec::new(),
+        ..Finding::new(
+            fingerprint(parts.chain(code.iter().map(String::as_str))),
+            rule,
+            Evidence::Harmful,
+        )
     })
 }
 

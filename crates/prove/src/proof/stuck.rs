@@ -83,12 +83,9 @@ fn finding(circle: &[String], held: &[Held]) -> Finding {
     code.sort_unstable();
     code.dedup();
     let parts = std::iter::once("deadlock").chain(variables.iter().map(String::as_str));
+    let id = fingerprint(parts.chain(code.iter().map(String::as_str)));
     Finding {
-        id: fingerprint(parts.chain(code.iter().map(String::as_str))),
-        rule: Rule::LockOrder,
-        evidence: Evidence::Harmful,
         shown: true,
-        patterns: Vec::new(),
         analyses: vec!["replay".into()],
         message: format!(
             "The program deadlocks: {circle} wait for each other ({}).",
@@ -96,18 +93,12 @@ fn finding(circle: &[String], held: &[Held]) -> Finding {
         ),
         help: "Take the locks in the same order everywhere.".into(),
         variables,
-        units: Vec::new(),
         steps,
         outcome: Some(Outcome {
             kind: OutcomeKind::Deadlock,
             thread: None,
             message: format!("{circle} wait for each other"),
         }),
-        serial: Vec::new(),
-        limit: None,
-        also: Vec::new(),
-        schedule: Vec::new(),
-        replay: String::new(),
-        candidates: Vec::new(),
+        ..Finding::new(id, Rule::LockOrder, Evidence::Harmful)
     }
 }

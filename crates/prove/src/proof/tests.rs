@@ -90,24 +90,8 @@ fn finding(fake: &Fake, rule: Rule, events: &[(&str, u32)], units: &[(&str, u32,
         observed: false,
     };
     Finding {
-        id: format!("{events:?}"),
-        rule,
-        evidence: Evidence::Predicted,
-        shown: false,
-        patterns: Vec::new(),
-        analyses: Vec::new(),
-        variables: Vec::new(),
-        units: Vec::new(),
-        steps: Vec::new(),
-        outcome: None,
-        serial: Vec::new(),
-        limit: None,
-        also: Vec::new(),
-        schedule: Vec::new(),
-        replay: String::new(),
-        message: String::new(),
-        help: String::new(),
         candidates: vec![candidate],
+        ..Finding::new(format!("{events:?}"), rule, Evidence::Predicted)
     }
 }
 
