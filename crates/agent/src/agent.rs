@@ -447,19 +447,8 @@ fn define_helpers(env: *mut JNIEnv) {
     for (name, bytes) in helper::CLASSES {
         let quiet = if everything { quiet(bytes).ok() } else { None };
         let bytes = quiet.as_deref().unwrap_or(bytes);
-        // SAFETY: the JVM gave the environment; name and bytes live through the call.
-        let class = unsafe {
-            ((**env).DefineClass)(
-                env,
-                name.as_ptr(),
-                std::ptr::null_mut(),
-                bytes.as_ptr().cast(),
-                bytes.len() as jint,
-            )
-        };
-        if class.is_null() {
+        if !jvm::define_class(env, name, bytes) {
             // Classes that were loaded before may call it, so the JVM may not come up. That is for the JVM to say.
-            jvm::clear(env);
             say(format_args!(
                 "the JVM does not take {}: this program cannot be recorded on this JVM",
                 name.to_string_lossy()

@@ -222,6 +222,24 @@ pub fn prepare(env: *mut JNIEnv) -> bool {
     }
 }
 
+/// Defines a class of the boot loader. False if the JVM does not take it.
+pub fn define_class(env: *mut JNIEnv, name: &CStr, bytes: &[u8]) -> bool {
+    // SAFETY: the JVM gave the environment; name and bytes live through the call.
+    let class = unsafe {
+        ((**env).DefineClass)(
+            env,
+            name.as_ptr(),
+            std::ptr::null_mut(),
+            bytes.as_ptr().cast(),
+            bytes.len() as jint,
+        )
+    };
+    if class.is_null() {
+        clear(env);
+    }
+    !class.is_null()
+}
+
 /// Forgets a pending exception of a call that may fail.
 pub fn clear(env: *mut JNIEnv) {
     // SAFETY: allowed at any time on a thread of the JVM.

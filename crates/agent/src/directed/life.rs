@@ -218,18 +218,7 @@ impl Directed {
     /// Defines the helper, and gives hooks to classes that are loaded already.
     fn begin(&self, env: *mut JNIEnv) -> Result<(), String> {
         let (name, bytes) = helper::DIRECTOR;
-        // SAFETY: the JVM gave the environment; name and bytes live through the call.
-        let class = unsafe {
-            ((**env).DefineClass)(
-                env,
-                name.as_ptr(),
-                std::ptr::null_mut(),
-                bytes.as_ptr().cast(),
-                bytes.len() as jint,
-            )
-        };
-        if class.is_null() {
-            jvm::clear(env);
+        if !jvm::define_class(env, name, bytes) {
             return Err("the JVM does not take the helper class".into());
         }
         enable(self.jvmti, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)?;
