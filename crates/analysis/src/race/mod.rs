@@ -10,8 +10,35 @@ pub mod predicted;
 pub use observed::Observed;
 pub use predicted::Predicted;
 
+use ravel_trace::{LocationId, SiteId};
+use rustc_hash::FxHashSet;
+
 use crate::engine::{Access, Analysis, Context, Happened, Needs, View};
-use crate::raw::{RawReport, RawStep};
+use crate::raw::{Point, RawReport, RawStep};
+
+/// The pairs of sites that were reported. Where a site is not known, the location tells pairs apart.
+#[derive(Debug, Default)]
+struct ReportedPairs(FxHashSet<(SiteId, SiteId, LocationId)>);
+
+impl ReportedPairs {
+    /// Whether this is the first race of two sites.
+    fn is_new(&mut self, one: SiteId, other: SiteId, location: LocationId) -> bool {
+        let (a, b) = (one.min(other), one.max(other));
+        let unknown = a == SiteId(0) || b == SiteId(0);
+        self.0
+            .insert((a, b, if unknown { location } else { LocationId(u32::MAX) }))
+    }
+}
+
+/// The step of a race at a point.
+fn race_step(point: Point, location: LocationId) -> RawStep {
+    RawStep {
+        point,
+        location: Some(location),
+        lock: None,
+        owner: None,
+    }
+}
 
 /// Both questions as one analysis.
 #[derive(Debug, Default)]

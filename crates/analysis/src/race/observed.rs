@@ -14,9 +14,9 @@
 use crate::engine::{Access, Analysis, Context, Happened, Needs, View};
 use crate::finding::{Evidence, Rule};
 use crate::order::Moment;
-use crate::raw::{Point, RawReport, RawStep};
-use ravel_trace::{LocationId, SiteId};
-use rustc_hash::FxHashSet;
+use crate::raw::{Point, RawReport};
+
+use super::{ReportedPairs, race_step};
 
 #[derive(Clone, Copy, Debug)]
 struct Past {
@@ -82,7 +82,7 @@ pub struct Observed {
     epochs: Vec<Epochs>,
     cells: Vec<Cell>,
     latest: Vec<u64>,
-    pairs: FxHashSet<(SiteId, SiteId, LocationId)>,
+    pairs: ReportedPairs,
     reports: Vec<RawReport>,
 }
 
@@ -102,24 +102,12 @@ impl Observed {
     }
 
     fn race(&mut self, access: &Access, past: &Past, previous: u64) {
-        let (a, b) = (
-            past.point.site.min(access.point.site),
-            past.point.site.max(access.point.site),
-        );
-        let unknown = a == SiteId(0) || b == SiteId(0);
-        let told_by = if unknown { access.location } else { LocationId(u32::MAX) };
-        if !self.pairs.insert((a, b, told_by)) {
+        if !self.pairs.is_new(past.point.site, access.point.site, access.location) {
             return;
         }
         // Neither thread did anything between the two: the trace itself has them side by side.
         let adjacent = self.latest.get(past.point.thread.index()) == Some(&past.point.index)
             && (previous == u64::MAX || previous < past.point.index);
-        let step = |point| RawStep {
-            point,
-            location: Some(access.location),
-            lock: None,
-            owner: None,
-        };
         self.reports.push(RawReport {
             analysis: "race",
             rule: Rule::DataRace,
@@ -129,7 +117,10 @@ impl Observed {
                 Evidence::Predicted
             },
             pattern: super::predicted::pattern(past.point.kind, access.point.kind),
-            steps: vec![step(past.point), step(access.point)],
+            steps: vec![
+                race_step(past.point, access.location),
+                race_step(access.point, access.location),
+            ],
             observed: adjacent,
         });
     }

@@ -26,13 +26,15 @@ use crate::engine::{Access, Analysis, Context, Needs, View, left_out};
 use crate::finding::{Evidence, Rule};
 use crate::locks::{LockTable, LocksetId};
 use crate::order::Moment;
-use crate::raw::{Point, RawReport, RawStep, StepKind};
+use crate::raw::{Point, RawReport, StepKind};
 use crate::stacks::StackId;
 use crowd::Crowd;
 use ravel_trace::names::Location;
 use ravel_trace::{LocationId, LockId, Mode, SiteId, ThreadId, Value};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+
+use super::{ReportedPairs, race_step};
 
 /// Kinds of access remembered per location.
 pub const LIMIT: usize = 64;
@@ -93,7 +95,7 @@ pub struct Predicted {
     places: Vec<Option<Box<LocationHistory>>>,
     /// Where writes of different values are known.
     differ: Vec<bool>,
-    pairs: FxHashSet<(SiteId, SiteId, LocationId)>,
+    pairs: ReportedPairs,
     reports: Vec<RawReport>,
     idempotent: FxHashSet<LocationId>,
 }
@@ -139,24 +141,18 @@ impl Predicted {
             .zip(times)
             .filter(|(other, time)| races(other, *time));
         for other in kept.map(|(other, _)| other).chain(racing.into_iter().flatten()) {
-            let (a, b) = (other.site.min(access.point.site), other.site.max(access.point.site));
-            let unknown = a == SiteId(0) || b == SiteId(0);
-            let told_by = if unknown { access.location } else { LocationId(u32::MAX) };
-            if !self.pairs.insert((a, b, told_by)) {
+            if !self.pairs.is_new(other.site, access.point.site, access.location) {
                 continue;
             }
-            let step = |point| RawStep {
-                point,
-                location: Some(access.location),
-                lock: None,
-                owner: None,
-            };
             self.reports.push(RawReport {
                 analysis: "race",
                 rule: Rule::DataRace,
                 evidence: Evidence::Predicted,
                 pattern: pattern(other.kind, access.point.kind),
-                steps: vec![step(*other), step(access.point)],
+                steps: vec![
+                    race_step(*other, access.location),
+                    race_step(access.point, access.location),
+                ],
                 observed: false,
             });
         }
