@@ -72,21 +72,33 @@ fn is_lambda(program: &Program, method: MethodId) -> bool {
     program.class_of(method).access & access::SYNTHETIC != 0
 }
 
-/// Whether every caller of a method that only this program calls holds some lock.
-pub(super) fn callers_hold_locks(program: &Program, graph: &CallGraph<'_>, method: MethodId, depth: usize) -> bool {
+/// Whether something holds at every call of a method that only this program calls, or at every call of the caller, and so on.
+/// Without a call, or beyond `depth`, it does not.
+pub(super) fn at_every_call(
+    program: &Program,
+    graph: &CallGraph<'_>,
+    method: MethodId,
+    depth: usize,
+    holds: &dyn Fn(&CallSite) -> bool,
+) -> bool {
     if depth == 0 || program.method(method).access & (access::PUBLIC | access::PROTECTED) != 0 {
         return false;
     }
     let targets = graph.answered_by(method);
     let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
     sites.peek().is_some()
-        && sites.all(|site| {
-            let mut holds = false;
-            if let Some(body) = program.body(site.method) {
-                body.walk(|stmt, _, open| holds |= stmt == site.stmt && !open.is_empty());
-            }
-            holds || callers_hold_locks(program, graph, site.method, depth - 1)
-        })
+        && sites.all(|site| holds(site) || at_every_call(program, graph, site.method, depth - 1, holds))
+}
+
+/// Whether every caller of a method that only this program calls holds some lock.
+pub(super) fn callers_hold_locks(program: &Program, graph: &CallGraph<'_>, method: MethodId, depth: usize) -> bool {
+    at_every_call(program, graph, method, depth, &|site| {
+        let mut holds = false;
+        if let Some(body) = program.body(site.method) {
+            body.walk(|stmt, _, open| holds |= stmt == site.stmt && !open.is_empty());
+        }
+        holds
+    })
 }
 
 fn holds_at(program: &Program, site: CallSite, lock: ExprId, exprs: &mut Exprs) -> bool {

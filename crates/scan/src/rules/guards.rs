@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ravel_classfile::{ClassFile, access};
 
-use super::callers::{CALLERS, Callers};
+use super::callers::{CALLERS, Callers, at_every_call};
 use crate::body::{Body, SiteKind, Stmt};
 use crate::callgraph::CallGraph;
 use crate::expr::{ExprId, Exprs, Node};
@@ -80,15 +80,9 @@ fn is_apart(program: &Program, method: MethodId) -> bool {
 
 /// Whether only constructors call a method, directly or through others, so that no other thread has the object yet.
 fn is_for_construction(program: &Program, graph: &CallGraph<'_>, method: MethodId, depth: usize) -> bool {
-    if depth == 0 || program.method(method).access & (access::PUBLIC | access::PROTECTED) != 0 {
-        return false;
-    }
-    let targets = graph.answered_by(method);
-    let mut sites = targets.iter().flat_map(|target| graph.sites(*target)).peekable();
-    sites.peek().is_some()
-        && sites.all(|site| {
-            program.is_constructor(site.method) || is_for_construction(program, graph, site.method, depth - 1)
-        })
+    at_every_call(program, graph, method, depth, &|site| {
+        program.is_constructor(site.method)
+    })
 }
 
 /// Whether no code of the program calls a method and other programs cannot or should not: it is there for tests.
