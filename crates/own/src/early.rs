@@ -60,8 +60,7 @@ impl Early {
                     callers.any(|caller| match *caller {
                         Caller::Outside => !is_main(world, *method),
                         Caller::Site(from, call) => {
-                            let flow = world.method(from).flow.as_ref();
-                            let place = flow.and_then(|flow| flow.calls.get(call as usize));
+                            let place = world.call(from, call);
                             place.is_none_or(|call| !early.is(from, call.place.pc))
                         }
                     })
@@ -126,12 +125,7 @@ fn call_forks(world: &World, points: &Points<'_>, forks: &FxHashSet<MethodIx>, m
     if callees.is_some() && !points.calls_outside.contains(&(method, call)) {
         return false;
     }
-    let Some(site) = world
-        .method(method)
-        .flow
-        .as_ref()
-        .and_then(|flow| flow.calls.get(call as usize))
-    else {
+    let Some(site) = world.call(method, call) else {
         return true;
     };
     let (class, selector) = (world.symbols.bytes(site.class), world.symbols.bytes(site.selector));

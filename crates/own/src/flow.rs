@@ -171,11 +171,7 @@ pub struct Flow {
 impl Flow {
     /// The source line of a position; 0 if unknown.
     pub fn line(&self, pc: u16) -> u32 {
-        let after = self.lines.partition_point(|(start, _)| *start <= pc);
-        after
-            .checked_sub(1)
-            .and_then(|at| self.lines.get(at))
-            .map_or(0, |(_, line)| u32::from(*line))
+        ravel_scan::body::line_at(&self.lines, pc)
     }
 }
 

@@ -175,12 +175,7 @@ impl Checker<'_> {
         own_only: bool,
     ) -> bool {
         let world = self.world;
-        let Some(site) = world
-            .method(method)
-            .flow
-            .as_ref()
-            .and_then(|flow| flow.calls.get(call as usize))
-        else {
+        let Some(site) = world.call(method, call) else {
             return false;
         };
         let callees = self.points.callees.get(&(method, call));

@@ -6,7 +6,7 @@
 use ravel_classfile::{ClassFile, Constant, access, content_hash};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::flow::Flow;
+use crate::flow::{Call, Flow};
 use crate::lowering;
 use crate::reflection::Reflection;
 use ravel_scan::symbols::{Sym, Symbols};
@@ -320,6 +320,11 @@ impl World {
     /// A method.
     pub fn method(&self, method: MethodIx) -> &OwnMethod {
         &self.methods[method.0 as usize]
+    }
+
+    /// A call of a method whose code is known.
+    pub fn call(&self, method: MethodIx, call: u32) -> Option<&Call> {
+        self.method(method).flow.as_ref()?.calls.get(call as usize)
     }
 
     /// All methods.

@@ -117,14 +117,17 @@ pub struct Body {
     pub escaped: Box<[(ExprId, u16)]>,
 }
 
+/// The source line of a position, by a table of positions and lines in the order of positions; 0 if unknown.
+pub fn line_at(lines: &[(u16, u16)], pc: u16) -> u32 {
+    let after = lines.partition_point(|(start, _)| *start <= pc);
+    let found = after.checked_sub(1).and_then(|at| lines.get(at));
+    found.map_or(0, |(_, line)| u32::from(*line))
+}
+
 impl Body {
     /// The source line of a position; 0 if unknown.
     pub fn line(&self, pc: u16) -> u32 {
-        let after = self.lines.partition_point(|(start, _)| *start <= pc);
-        after
-            .checked_sub(1)
-            .and_then(|at| self.lines.get(at))
-            .map_or(0, |(_, line)| u32::from(*line))
+        line_at(&self.lines, pc)
     }
 
     /// The source line of a statement.
