@@ -15,4 +15,7 @@ if ! $cargo fmt --version >/dev/null 2>&1 || ! $cargo clippy --version >/dev/nul
 fi
 $cargo fmt --all --check
 $cargo clippy --locked --workspace --all-targets -- -D warnings
-$cargo test --locked --workspace
+# Clippy has checked the examples.
+$cargo test --locked --workspace --lib --bins --tests --no-run
+scripts/side-by-side.sh $cargo test --locked --workspace --lib --bins --tests
+$cargo test --locked --workspace --doc
