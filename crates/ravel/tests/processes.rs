@@ -357,7 +357,7 @@ impl AtWork {
 #[test]
 fn a_killed_jvm_is_said_and_not_waited_for() {
     each(&tested_jdks(), |jdk| {
-        let mut work = AtWork::new(jdk, &["--end-after", "2", "--run-limit", "50", "--all"], false);
+        let mut work = AtWork::new(jdk, &["--end-after", "4", "--run-limit", "50", "--all"], false);
         let start = Instant::now();
         // Every forced run is killed; it would take most of a minute.
         while work.child.try_wait().map_err(|error| error.to_string())?.is_none() {
@@ -381,7 +381,7 @@ fn a_killed_jvm_is_said_and_not_waited_for() {
 #[test]
 fn an_interrupt_ends_what_runs_and_reports_what_is_known() {
     each(&tested_jdks(), |jdk| {
-        let work = AtWork::new(jdk, &["--end-after", "2", "--run-limit", "50", "--all"], false);
+        let work = AtWork::new(jdk, &["--end-after", "4", "--run-limit", "50", "--all"], false);
         work.wait_for_forced()?;
         let start = Instant::now();
         signal("-INT", work.child.id());
@@ -417,7 +417,7 @@ fn sigterm_stops_the_job_while_the_program_is_recorded() {
 #[test]
 fn two_jobs_in_one_folder_keep_their_traces_apart() {
     let jdk = &tested_jdks()[0];
-    let first = AtWork::new(jdk, &["--end-after", "2"], false);
+    let first = AtWork::new(jdk, &["--end-after", "4"], false);
     let trace = first.directory.path().join("t.ravel");
     // The first has claimed its trace before the program starts.
     first.wait_for_jvm().expect("it starts");
@@ -455,7 +455,7 @@ fn nothing_outlives_a_killed_ravel() {
         let work = if *stage == "recording" {
             AtWork::new(jdk, &[], *script)
         } else {
-            AtWork::new(jdk, &["--end-after", "2", "--run-limit", "50"], *script)
+            AtWork::new(jdk, &["--end-after", "4", "--run-limit", "50"], *script)
         };
         let (mark, id) = (work.mark.clone(), work.child.id());
         if *stage == "recording" {
