@@ -587,7 +587,7 @@ const UNSAFE_METHODS: &[(&str, Effect)] = &[
 
 /// A modelled method with everything filled in.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundModel {
     /// What it does.
     pub effect: Effect,
     /// To what.
@@ -637,12 +637,12 @@ pub fn is_named(method: &str) -> bool {
 }
 
 /// Looks a method of a class of the JDK up. The descriptor decides only where a name has several meanings.
-pub fn find(class: &str, method: &str, descriptor: &str, is_static: bool) -> Option<Found> {
+pub fn find(class: &str, method: &str, descriptor: &str, is_static: bool) -> Option<FoundModel> {
     find_in(MODELS, class, method, descriptor, is_static)
 }
 
-fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_static: bool) -> Option<Found> {
-    let plain = |effect, state: &str| Found {
+fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_static: bool) -> Option<FoundModel> {
+    let plain = |effect, state: &str| FoundModel {
         effect,
         object: if is_static { Of::None } else { Of::This },
         argument: Of::None,
@@ -653,7 +653,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
         .iter()
         .find(|model| model.class == class && model.method == method && descriptor.starts_with(model.parameters))
     {
-        return Some(Found {
+        return Some(FoundModel {
             effect: model.effect,
             object: model.object,
             argument: model.argument,
@@ -672,7 +672,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
             // `add` of a queue has a lone element; a deque's `remove(Object)` is in the table by its descriptor.
             let argument = if *effect == QueuePut { Of::Local(1) } else { Of::None };
             let always = matches!(effect, QueuePut | QueueTake);
-            return Some(Found {
+            return Some(FoundModel {
                 argument,
                 always,
                 ..plain(*effect, "state")
@@ -687,7 +687,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
                 // The object is the argument, the updater tells the field.
                 let updater = atomic.contains('$');
                 let entry = entry_effect(*effect);
-                return (updater && descriptor.starts_with("(Ljava/lang/Object;")).then(|| Found {
+                return (updater && descriptor.starts_with("(Ljava/lang/Object;")).then(|| FoundModel {
                     object: Of::Local(1),
                     argument: Of::This,
                     ..plain(entry, "updated")
@@ -697,7 +697,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
                 return None;
             }
             if atomic.ends_with("Array") {
-                return descriptor.starts_with("(I").then(|| Found {
+                return descriptor.starts_with("(I").then(|| FoundModel {
                     argument: Of::Index(1),
                     ..plain(entry_effect(*effect), "element")
                 });
@@ -718,7 +718,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
         // Of an array or a buffer the index says which part.
         let indexed = descriptor.starts_with("(Ljava/lang/invoke/VarHandle;Ljava/lang/Object;I")
             && matches!(kind.1, "Array" | "ArrayHandle" | "ByteBufferHandle");
-        return Some(Found {
+        return Some(FoundModel {
             object: if holder { Of::Local(1) } else { Of::Local(0) },
             argument: if indexed { Of::Index(2) } else { Of::Local(0) },
             ..plain(entry_effect(*effect), if indexed { "element" } else { "handle" })
@@ -727,7 +727,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
     if class == UNSAFE {
         // Object and offset; memory outside the heap has no object.
         let (_, effect) = UNSAFE_METHODS.iter().find(|(prefix, _)| method.starts_with(prefix))?;
-        return descriptor.starts_with("(Ljava/lang/Object;J").then(|| Found {
+        return descriptor.starts_with("(Ljava/lang/Object;J").then(|| FoundModel {
             object: Of::Local(1),
             argument: Of::Offset(2),
             ..plain(entry_effect(*effect), "element")
@@ -738,7 +738,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
 
 /// The steps of a `CompletableFuture`: whoever runs one has seen what completed the futures it depends on, be it the thread
 /// that asks for it (`uniApplyStage`) or the one that completes the last of them (`UniApply.tryFire`).
-fn stage(class: &str, method: &str) -> Option<Found> {
+fn stage(class: &str, method: &str) -> Option<FoundModel> {
     const FUTURE: &str = "Ljava/util/concurrent/CompletableFuture;";
     let step = class.strip_prefix(COMPLETABLE)?;
     let of_two = |name: &str| name.starts_with("Bi") || name.starts_with("Or");
@@ -757,7 +757,7 @@ fn stage(class: &str, method: &str) -> Option<Found> {
         }
         _ => return None,
     };
-    Some(Found {
+    Some(FoundModel {
         effect: Hear,
         object,
         argument,

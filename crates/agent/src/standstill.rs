@@ -58,26 +58,26 @@ pub struct Watcher {
 }
 
 /// What the look at a program came to that will not go on.
-pub enum Found {
+pub enum BlockedThreads {
     /// Threads that block each other.
     Deadlock(Failure),
     /// Threads that no other one will wake.
     Standstill(Failure),
 }
 
-impl Found {
+impl BlockedThreads {
     /// What was found.
     pub fn failure(&self) -> &Failure {
         match self {
-            Found::Deadlock(failure) | Found::Standstill(failure) => failure,
+            BlockedThreads::Deadlock(failure) | BlockedThreads::Standstill(failure) => failure,
         }
     }
 
     /// How a process ends that is in this state.
     pub fn ended_by(&self) -> EndedBy {
         match self {
-            Found::Deadlock(_) => EndedBy::Deadlock,
-            Found::Standstill(_) => EndedBy::Hang,
+            BlockedThreads::Deadlock(_) => EndedBy::Deadlock,
+            BlockedThreads::Standstill(_) => EndedBy::Hang,
         }
     }
 }
@@ -128,7 +128,7 @@ impl Watcher {
 
     /// Looks, if it is time. What keeps the program from ever going on, if that is sure; a deadlock of some threads while others go on
     /// is noted, and the program goes on.
-    pub fn look(&mut self, agent: &Agent) -> Option<Found> {
+    pub fn look(&mut self, agent: &Agent) -> Option<BlockedThreads> {
         let now = Instant::now();
         if now < self.next {
             return None;
@@ -221,7 +221,7 @@ fn attached<T>(work: impl FnOnce(*mut JNIEnv) -> T) -> Option<T> {
 }
 
 /// A mark of what the waiting threads do, none if no two could be stuck; and with `closely`, what is wrong with them.
-fn inspect(agent: &Agent, env: *mut JNIEnv, closely: bool) -> (Option<u64>, Option<Found>) {
+fn inspect(agent: &Agent, env: *mut JNIEnv, closely: bool) -> (Option<u64>, Option<BlockedThreads>) {
     let Some(seen) = threads(agent, env) else {
         return (None, None);
     };
@@ -245,12 +245,12 @@ fn inspect(agent: &Agent, env: *mut JNIEnv, closely: bool) -> (Option<u64>, Opti
             agent.failures.add(cycle);
             return (mark, None);
         }
-        return (mark, Some(Found::Deadlock(cycle)));
+        return (mark, Some(BlockedThreads::Deadlock(cycle)));
     }
     if runs || Idle::others_are_ready() || Idle::has_children() || has_hooks(agent, env) {
         return (mark, None);
     }
-    (mark, standstill(agent, env, &seen).map(Found::Standstill))
+    (mark, standstill(agent, env, &seen).map(BlockedThreads::Standstill))
 }
 
 /// The recorded threads that live; none if there are too many.

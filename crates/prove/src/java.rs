@@ -18,7 +18,7 @@ pub const HOW_TO_INSTALL: &str = "install a JDK 17 or later (Debian, Ubuntu: apt
 
 /// How a JVM was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
+pub enum FoundBy {
     /// The variable JAVA_HOME names it.
     JavaHome,
     /// It is the `java` of the PATH.
@@ -27,12 +27,12 @@ pub enum Found {
     UsualPlace,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for FoundBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Found::JavaHome => "by JAVA_HOME",
-            Found::Path => "on the PATH",
-            Found::UsualPlace => "in a usual place",
+            FoundBy::JavaHome => "by JAVA_HOME",
+            FoundBy::Path => "on the PATH",
+            FoundBy::UsualPlace => "in a usual place",
         })
     }
 }
@@ -43,7 +43,7 @@ pub struct Java {
     /// Its directory.
     pub home: PathBuf,
     /// How it was found first.
-    pub found: Found,
+    pub found: FoundBy,
     /// Its version as it says it, `17.0.15`; empty if it says none.
     pub version: String,
     /// The first number of the version that counts: 8 for `1.8.0`, 0 if unknown.
@@ -63,7 +63,7 @@ impl Java {
         self.tool("javac").is_file()
     }
 
-    fn at(home: &Path, found: Found) -> Option<Java> {
+    fn at(home: &Path, found: FoundBy) -> Option<Java> {
         let home = home.canonicalize().ok()?;
         let mut java = Java {
             home,
@@ -91,11 +91,11 @@ pub fn installed() -> Vec<Java> {
         }
     };
     if let Some(home) = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
-        add(Path::new(&home), Found::JavaHome);
+        add(Path::new(&home), FoundBy::JavaHome);
     }
     for tool in ["java", "javac"] {
         if let Some(home) = on_path(tool).as_deref().and_then(|java| java.ancestors().nth(2)) {
-            add(home, Found::Path);
+            add(home, FoundBy::Path);
         }
     }
     for place in usual_places() {
@@ -107,8 +107,8 @@ pub fn installed() -> Vec<Java> {
             .collect();
         homes.sort();
         for home in homes {
-            add(&home, Found::UsualPlace);
-            add(&home.join("Contents/Home"), Found::UsualPlace);
+            add(&home, FoundBy::UsualPlace);
+            add(&home.join("Contents/Home"), FoundBy::UsualPlace);
         }
     }
     all

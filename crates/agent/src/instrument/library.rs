@@ -12,7 +12,7 @@ use super::application::{value_descriptor, value_kind};
 use super::emit::{Emit, WORD};
 use super::hook::{self, Hook};
 use super::{Context, Lines, MethodContext, methods};
-use crate::models::{self, Effect, Found, Of};
+use crate::models::{self, Effect, FoundModel, Of};
 
 const STACK: u16 = 10;
 
@@ -234,7 +234,7 @@ fn filter_fields(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCon
 }
 
 /// Puts `RavelModels.in` and `RavelModels.out` around a modelled method.
-fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, found: &Found) -> Result<bool> {
+fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, found: &FoundModel) -> Result<bool> {
     let Some(code) = class.code(&class.methods[method.index])? else {
         return Ok(false);
     };
@@ -290,7 +290,7 @@ fn transparent(
     cx: &mut Context<'_>,
     class: &mut ClassFile,
     method: &MethodContext,
-    found: &Found,
+    found: &FoundModel,
     code: ravel_classfile::Code,
 ) -> Result<bool> {
     let pool = &mut class.pool;
@@ -322,7 +322,7 @@ fn hook_model(
     cx: &mut Context<'_>,
     class: &mut ClassFile,
     method: &MethodContext,
-    found: &Found,
+    found: &FoundModel,
     number: i32,
     code: ravel_classfile::Code,
 ) -> Result<bool> {
@@ -521,7 +521,7 @@ fn collection_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &mut M
         }
     }
     if synchronized && let Some(code) = class.code(&class.methods[method.index])? {
-        let found = Found {
+        let found = FoundModel {
             effect: Effect::Monitor,
             object: Of::This,
             argument: Of::None,

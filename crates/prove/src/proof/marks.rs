@@ -64,12 +64,12 @@ pub struct Marks {
     /// How many events the trace has.
     pub events: u64,
     /// Locks that were held when the trace ended.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldAtEnd>,
 }
 
 /// A lock that a thread held when the trace ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Held {
+pub struct HeldAtEnd {
     /// The name of the thread.
     pub thread: String,
     /// The lock, and what it is called.
@@ -196,7 +196,7 @@ impl MarksBuilder {
         let all = named.collect();
         let mut held: Vec<(LockId, Event, SiteId)> = self.threads.into_iter().flat_map(|at| at.held).collect();
         held.sort_by_key(|(lock, event, _)| (event.thread, event.position, *lock));
-        let held = held.into_iter().map(|(lock, event, call)| Held {
+        let held = held.into_iter().map(|(lock, event, call)| HeldAtEnd {
             thread: names
                 .threads
                 .get(event.thread.index())

@@ -12,7 +12,7 @@ use ravel_analysis::merge::fingerprint;
 use ravel_schedule::Schedule;
 use ravel_trace::naming;
 
-use super::marks::{Held, Marks};
+use super::marks::{HeldAtEnd, Marks};
 use super::runs::Runs;
 use crate::words;
 
@@ -34,14 +34,14 @@ pub fn find(marks: &Marks, runs: &Runs<'_>) -> Result<(Option<Finding>, usize)> 
     Ok((circle.map(|circle| finding(&circle, &marks.held)), 2))
 }
 
-fn finding(circle: &[String], held: &[Held]) -> Finding {
-    let mut own: Vec<&Held> = held.iter().filter(|held| circle.contains(&held.thread)).collect();
+fn finding(circle: &[String], held: &[HeldAtEnd]) -> Finding {
+    let mut own: Vec<&HeldAtEnd> = held.iter().filter(|held| circle.contains(&held.thread)).collect();
     let circle = words::threads(circle);
     if own.is_empty() {
         own = held.iter().collect();
     }
     let several = |name: &str| own.iter().filter(|held| held.name == name).count() > 1;
-    let numbered = |held: &Held| {
+    let numbered = |held: &HeldAtEnd| {
         if !several(&held.name) {
             return held.name.clone();
         }
@@ -74,7 +74,7 @@ fn finding(circle: &[String], held: &[Held]) -> Finding {
     let mut variables: Vec<String> = own.iter().map(|held| held.name.clone()).collect();
     variables.sort_unstable();
     variables.dedup();
-    let hold = |held: &&Held| format!("{} holds {}", held.thread, naming::lock::short(&numbered(held)));
+    let hold = |held: &&HeldAtEnd| format!("{} holds {}", held.thread, naming::lock::short(&numbered(held)));
     let holds: Vec<String> = own.iter().map(hold).collect();
     let mut code: Vec<String> = own
         .iter()
