@@ -450,8 +450,8 @@ pub fn std_line(names: &Names, event: &Event) -> Option<String> {
         Op::Release { lock: l, .. } => format!("rel({})", lock(l)),
         Op::Fork { child } => format!("fork(T{})", child.0),
         Op::Join { child } => format!("join(T{})", child.0),
-        Op::UnitBegin => "begin".to_owned(),
-        Op::UnitEnd => "end".to_owned(),
+        Op::UnitBegin => "begin()".to_owned(),
+        Op::UnitEnd => "end()".to_owned(),
         _ => return None,
     };
     Some(format!("T{}|{op}|{}", event.thread.0, event.site.0))

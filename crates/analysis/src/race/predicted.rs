@@ -70,6 +70,8 @@ struct LocationHistory {
     /// Where the entry of a key was last found, by the key's hash.
     hints: [u8; 16],
     entries: SmallVec<[RememberedAccess; 4]>,
+    /// A bit for each hash of a key among the entries: most new kinds of access are known for new by it.
+    keys: [u64; 4],
     /// In step with the entries.
     points: Vec<Point>,
     /// What is known of all accesses, once there are too many.
@@ -283,6 +285,7 @@ impl Default for LocationHistory {
         LocationHistory {
             hints: [0; 16],
             entries: SmallVec::new(),
+            keys: [0; 4],
             points: Vec::new(),
             crowd: None,
             guard: None,
@@ -331,7 +334,14 @@ impl LocationHistory {
             return !guarded;
         }
         let mut alike = false;
-        for (i, entry) in self.entries.iter_mut().enumerate() {
+        let (word, bit) = ((hash >> 54 & 3) as usize, 1 << (hash >> 48 & 63));
+        let known = if self.keys[word] & bit == 0 {
+            0
+        } else {
+            self.entries.len()
+        };
+        self.keys[word] |= bit;
+        for (i, entry) in self.entries[..known].iter_mut().enumerate() {
             if entry.key != key {
                 continue;
             }
