@@ -16,11 +16,12 @@ use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_protocol::{EndedBy, JvmName, Signature, Status, Verdict, Watch, line};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
-use ravel_trace::{EndReason, Event, Failure, Op, ReadOptions, Reader, Source, StandardInput};
+use ravel_trace::{EndReason, Event, Failure, LeftFiles, Op, ReadOptions, Reader, Source, StandardInput};
 
 use self::kept::Kept;
 use crate::agent_library;
 use crate::family::Family;
+use crate::files;
 use crate::input::Again;
 use crate::launch::{add_agent, agent_option, is_agent_option, starts_java, surroundings, without_agent};
 use crate::observer::{Observer, Progress, Work};
@@ -45,6 +46,8 @@ pub struct JvmRunner {
     /// Which JVM of the command is forced; none if the command is java itself.
     jvm: Option<JvmName>,
     input: Again,
+    /// What the recorded run did to the files of its directory.
+    left_files: LeftFiles,
     /// What is worth saying of a run that did not go as wanted.
     remark: &'static str,
     options: Options,
@@ -113,6 +116,7 @@ impl JvmRunner {
             environment: header.environment.iter().map(without_agent).collect(),
             jvm,
             input: Again::new(input)?,
+            left_files: trace.left_files().clone(),
             remark: match input {
                 StandardInput { terminal: true, .. } => {
                     "standard input was a terminal, and is empty in forced runs: record with the input in a file (< FILE)"
@@ -202,6 +206,9 @@ impl JvmRunner {
         if left {
             fs::copy(&trace, keep).with_context(|| format!("cannot write {}", keep.display()))?;
             let _ = ravel_trace::add_input(keep, self.input.kept());
+            if !self.left_files.is_empty() {
+                let _ = ravel_trace::add_files(keep, &self.left_files);
+            }
         }
         let _ = fs::remove_dir_all(&scratch);
         Ok(left.then(|| result.waiting().is_some()))
@@ -279,15 +286,26 @@ impl JvmRunner {
         Ok((forced, cut))
     }
 
+    /// A directory for one run, if the recorded run left other files than it found. Of a script or a build tool the run stays where it was: what
+    /// it left is what spares the next one the work of making it again.
+    fn fresh_directory(&self, scratch: &Path) -> Option<PathBuf> {
+        if self.left_files.is_empty() || self.jvm.is_some() {
+            return None;
+        }
+        files::make_fresh(&self.directory, &self.left_files, &scratch.join("around")).ok()
+    }
+
     /// Starts the program with the agent and waits for its end: how it ended, and whether that took too long. Its output is left
     /// in the directory.
     fn start(&self, mut options: Options, scratch: &Path, limit: Duration) -> Result<(ExitStatus, bool)> {
         let place = |name: &str| scratch.join(name);
         let written = fs::File::create(place(OUTPUT)).context("the output")?;
+        let fresh = self.fresh_directory(scratch);
+        let directory = fresh.as_deref().unwrap_or(&self.directory);
         let mut command = Command::new(&self.command[0]);
         let environment = || self.environment.iter().map(|(name, value)| (name, value));
         command
-            .current_dir(&self.directory)
+            .current_dir(directory)
             .env_clear()
             .envs(environment())
             .stdin(self.input.stdio()?)
@@ -302,7 +320,13 @@ impl JvmRunner {
         } else {
             command.arg(agent_option(&self.library, &options));
         }
-        command.args(&self.command[1..]);
+        match &fresh {
+            Some(fresh) => {
+                let renamed = |word: &String| files::renamed(word, &self.directory, &self.left_files, fresh);
+                command.args(self.command[1..].iter().map(renamed)).env("PWD", fresh)
+            }
+            None => command.args(&self.command[1..]),
+        };
         // Its own group, so that whatever it starts can be ended with it.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut family = Family::announce(true, &format!("{}/", scratch.display()));

@@ -13,6 +13,7 @@ pub mod claim;
 pub mod directed;
 pub mod failures;
 pub mod family;
+mod files;
 pub mod input;
 pub mod interrupt;
 pub mod java;

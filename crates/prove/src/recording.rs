@@ -16,6 +16,7 @@ use ravel_trace::{KEPT_RECORDS, Op, Source, StandardInput, Warning};
 
 use crate::agent_library;
 use crate::family::Family;
+use crate::files::{self, Before};
 use crate::input::Input;
 use crate::interrupt::{self, RecordingPhase};
 use crate::launch::{add_agent, agent_option, starts_java, surroundings};
@@ -148,8 +149,11 @@ pub fn record(
     options.out = with_process_id(&output);
     options.command = command.to_vec();
     options.status = Some(status_file.clone());
+    let before = std::env::current_dir().ok().map(|directory| Before::of(&directory));
     let (status, ended, stopped) = run(command, &library, options.clone(), start, observer)?;
     observer.program_ended();
+    let own = options.out.clone();
+    let left = before.and_then(|before| before.compare(|path| is_trace(path, &own)));
 
     let text = fs::read_to_string(&status_file).unwrap_or_default();
     let (mut reports, mut damaged) = (Vec::new(), Vec::new());
@@ -199,6 +203,17 @@ pub fn record(
             }
         }
     }
+    let not_restored = files::not_restored(left.as_ref(), command.first().is_some_and(|first| starts_java(first)));
+    for trace in &mut recording.traces {
+        trace.remarks.extend(not_restored.clone());
+        if let Some(left) = left.as_ref().filter(|left| !left.is_empty())
+            && let Err(error) = ravel_trace::add_files(&trace.path, left)
+        {
+            trace
+                .remarks
+                .push(format!("what the program did to its files could not be kept: {error}"));
+        }
+    }
     Ok(recording)
 }
 
@@ -218,6 +233,16 @@ fn with_process_id(output: &Path) -> PathBuf {
     let stem = output.file_stem().unwrap_or(OsStr::new("trace")).to_string_lossy();
     let extension = output.extension().unwrap_or(OsStr::new("ravel")).to_string_lossy();
     output.with_file_name(format!("{stem}-%p.{extension}"))
+}
+
+/// Whether a file has a name that the traces of a recording have.
+fn is_trace(path: &Path, pattern: &Path) -> bool {
+    let name = pattern.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some((before, after)) = name.split_once("%p") else {
+        return path == pattern;
+    };
+    let own = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    path.parent() == pattern.parent() && own.starts_with(before) && own.contains(after)
 }
 
 /// Traces of this recording that no JVM has closed.

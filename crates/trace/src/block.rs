@@ -46,6 +46,8 @@ pub(crate) enum BlockKind {
     Footer = 4,
     /// What the program found on its standard input; added when the program has ended.
     Input = 5,
+    /// What the program did to the files of its working directory; added when the program has ended.
+    Files = 6,
 }
 
 impl BlockKind {
@@ -56,6 +58,7 @@ impl BlockKind {
             BlockKind::Buffer,
             BlockKind::Footer,
             BlockKind::Input,
+            BlockKind::Files,
         ]
         .into_iter()
         .find(|kind| *kind as u8 == bits)

@@ -1,5 +1,5 @@
 //! What the file says of the run as a whole: the [`Header`] at its begin, the [`Footer`] at its end, and the program's
-//! [`StandardInput`].
+//! [`StandardInput`], [`LeftFiles`].
 //!
 //! All are lists of numbered fields, each with its length, so that fields can be added and readers pass over those
 //! they do not know.
@@ -98,6 +98,16 @@ pub struct StandardInput {
     pub open: bool,
     /// It was a terminal, of which nothing is kept.
     pub terminal: bool,
+}
+
+/// What the recorded program did to the files of its working directory: a further run finds another one than the recorded run did. Paths are
+/// relative to that directory. A trace is as secret as these files are.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LeftFiles {
+    /// Files and directories that it made.
+    pub made: Vec<String>,
+    /// Files that it changed or removed, each with its content before; none if that was not kept.
+    pub changed: Vec<(String, Option<Vec<u8>>)>,
 }
 
 /// Why a recording ended.
@@ -336,6 +346,51 @@ impl StandardInput {
     }
 }
 
+impl LeftFiles {
+    /// The most bytes of contents that a trace keeps.
+    pub const LIMIT: usize = 8 << 20;
+    /// The most paths that a trace keeps.
+    pub const MOST_PATHS: usize = 20_000;
+
+    /// Whether it left its directory as it found it.
+    pub fn is_empty(&self) -> bool {
+        self.made.is_empty() && self.changed.is_empty()
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut fields = Fields::default();
+        for path in &self.made {
+            fields.text(1, path);
+        }
+        for (path, content) in &self.changed {
+            let number = if content.is_some() { 2 } else { 3 };
+            fields.field(number, |out| {
+                put_str(out, path);
+                out.extend_from_slice(content.as_deref().unwrap_or_default());
+            });
+        }
+        fields.out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut files = LeftFiles::default();
+        each_field(bytes, |number, body| {
+            let mut at = 0;
+            match number {
+                1 => files.made.push(get_str(body, &mut at)?),
+                2 => {
+                    let path = get_str(body, &mut at)?;
+                    files.changed.push((path, Some(body.get(at..)?.to_vec())));
+                }
+                3 => files.changed.push((get_str(body, &mut at)?, None)),
+                _ => {}
+            }
+            Some(())
+        })?;
+        Some(files)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -393,6 +448,11 @@ mod tests {
             terminal: false,
         };
         assert_eq!(StandardInput::decode(&input.encode()), Some(input));
+        let files = LeftFiles {
+            made: vec!["db".into(), "db/log".into()],
+            changed: vec![("seats.txt".into(), Some(b"12\n\xff".to_vec())), ("big".into(), None)],
+        };
+        assert_eq!(LeftFiles::decode(&files.encode()), Some(files));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::definition::Definition;
 use crate::ids::ThreadId;
 use crate::raw::RawRecord;
 use crate::reader::{ReadOptions, Reader};
-use crate::run_info::{Footer, Header, StandardInput};
+use crate::run_info::{Footer, Header, LeftFiles, StandardInput};
 
 /// Records of one block at most; longer buffers are split. Large enough to compress well, small enough that a reader
 /// with many threads holds little.
@@ -26,11 +26,20 @@ const TABLE_LIMIT: usize = 1 << 20;
 /// Adds to a trace, finished or cut short, what its program was given on standard input: known only when the program has
 /// ended. The torn tail of a trace is dropped for it.
 pub fn add_input(path: impl AsRef<Path>, input: &StandardInput) -> io::Result<()> {
-    let end = Reader::open(path.as_ref(), ReadOptions { salvage: true })
+    add(path.as_ref(), BlockKind::Input, &input.encode())
+}
+
+/// The same for what the program did to the files of its working directory.
+pub fn add_files(path: impl AsRef<Path>, files: &LeftFiles) -> io::Result<()> {
+    add(path.as_ref(), BlockKind::Files, &files.encode())
+}
+
+fn add(path: &Path, kind: BlockKind, payload: &[u8]) -> io::Result<()> {
+    let end = Reader::open(path, ReadOptions { salvage: true })
         .map_err(io::Error::other)?
         .end();
     let mut framer = Framer::new()?;
-    let block = framer.frame(Label::plain(BlockKind::Input), &input.encode())?;
+    let block = framer.frame(Label::plain(kind), payload)?;
     let mut file = OpenOptions::new().write(true).open(path)?;
     file.set_len(end)?;
     file.seek(io::SeekFrom::Start(end))?;

@@ -8,7 +8,7 @@ use crate::block::{BlockFrame, BlockKind, FILE_HEADER_LEN, FRAME_LEN, MAGIC, VER
 use crate::columns::first_key;
 use crate::error::{TraceError, Warning};
 use crate::names::Names;
-use crate::run_info::{Footer, Header, StandardInput};
+use crate::run_info::{Footer, Header, LeftFiles, StandardInput};
 
 /// One buffer block of a thread.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,7 @@ pub(crate) struct Index {
     pub header: Header,
     pub footer: Option<Footer>,
     pub standard_input: Option<StandardInput>,
+    pub left_files: LeftFiles,
     /// Where the last whole block ends.
     pub end: u64,
     pub names: Names,
@@ -39,6 +40,7 @@ struct Walk<'a> {
     header: Option<Header>,
     footer: Option<Footer>,
     standard_input: Option<StandardInput>,
+    left_files: LeftFiles,
     end: u64,
     tables: Tables,
     threads: FxHashMap<u32, Vec<BlockRef>>,
@@ -56,6 +58,7 @@ pub(crate) fn read(input: &mut Input, unpacker: &mut Unpacker, salvage: bool) ->
         header: None,
         footer: None,
         standard_input: None,
+        left_files: LeftFiles::default(),
         end: FILE_HEADER_LEN as u64,
         tables: Tables::default(),
         threads: FxHashMap::default(),
@@ -76,6 +79,7 @@ pub(crate) fn read(input: &mut Input, unpacker: &mut Unpacker, salvage: bool) ->
         header: walk.header.unwrap_or_default(),
         footer: walk.footer,
         standard_input: walk.standard_input,
+        left_files: walk.left_files,
         end: walk.end,
         names,
         objects,
@@ -173,6 +177,10 @@ impl Walk<'_> {
             BlockKind::Input => match StandardInput::decode(&self.payload) {
                 Some(input) => self.standard_input = Some(input),
                 None => return Ok(Err("the standard input cannot be understood")),
+            },
+            BlockKind::Files => match LeftFiles::decode(&self.payload) {
+                Some(files) => self.left_files = files,
+                None => return Ok(Err("the list of files cannot be understood")),
             },
             BlockKind::Table => {
                 if !self.tables.add(&self.payload) {

@@ -26,7 +26,7 @@ use crate::event::{Event, Op, Value};
 use crate::held::HeldLocks;
 use crate::ids::{LockId, ObjectId, ThreadId};
 use crate::names::Names;
-use crate::run_info::{Footer, Header, StandardInput, ThreadCount};
+use crate::run_info::{Footer, Header, LeftFiles, StandardInput, ThreadCount};
 use crate::source::{Source, SourceError};
 use index::{BlockRef, Index};
 use input::{Input, PayloadError, Unpacker};
@@ -101,6 +101,7 @@ pub struct Reader {
     header: Header,
     footer: Option<Footer>,
     standard_input: Option<StandardInput>,
+    left_files: LeftFiles,
     end: u64,
     records: u64,
     /// Records taken apart so far, by all readings.
@@ -152,6 +153,7 @@ impl Reader {
             header,
             footer,
             standard_input,
+            left_files,
             end,
             names,
             objects,
@@ -174,6 +176,7 @@ impl Reader {
             header,
             footer,
             standard_input,
+            left_files,
             end,
             records,
             decoded: 0,
@@ -225,6 +228,11 @@ impl Reader {
     /// What the program was given on its standard input; none if that is not known.
     pub fn standard_input(&self) -> Option<&StandardInput> {
         self.standard_input.as_ref()
+    }
+
+    /// What the program did to the files of its working directory, as far as that is known.
+    pub fn left_files(&self) -> &LeftFiles {
+        &self.left_files
     }
 
     /// Where the last whole block ends.
