@@ -158,6 +158,24 @@ fn is_collection(name: &str) -> bool {
         || name.starts_with("java/util/Collections$Synchronized")
 }
 
+/// Fields in which maps of the JDK keep the view that they made last.
+const VIEWS: [&str; 8] = [
+    "keySet",
+    "values",
+    "entrySet",
+    "navigableKeySet",
+    "descendingMap",
+    "entrySetView",
+    "navigableKeySetView",
+    "descendingMapView",
+];
+
+/// Whether a field of a collection holds a view of it. Threads that only read a map write there when they ask for its keys; any view is as good
+/// as another, so that no order matters, as `AbstractMap` says of its own.
+pub fn is_view(owner: &str, field: &str) -> bool {
+    VIEWS.contains(&field) && origin::is_collection(owner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +229,12 @@ mod tests {
         );
         assert_eq!(Filter::reason("org/junit/Test", "framework"), "framework org.junit");
         assert_eq!(Filter::reason("shop/Stock", "excluded"), "excluded");
+    }
+
+    #[test]
+    fn a_map_keeps_its_views_in_fields_of_its_own() {
+        assert!(is_view("java/util/HashMap", "keySet") && is_view("java/util/TreeMap", "descendingMap"));
+        assert!(!is_view("java/util/HashMap", "table") && !is_view("shop/Prices", "keySet"));
     }
 
     #[test]

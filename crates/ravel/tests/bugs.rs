@@ -215,7 +215,8 @@ const RULES: [(&str, &str); 6] = [
 const ON_BOTH: [&str; 4] = ["Account", "CutShort", "DeadlockTwo", "ShelfFull"];
 
 /// Shapes that look suspicious and are right.
-const BENIGN: [&str; 7] = [
+const BENIGN: [&str; 8] = [
+    "SharedKeys",
     "StartJoin",
     "QueueHandOver",
     "CountedHandOver",

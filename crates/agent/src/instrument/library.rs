@@ -12,6 +12,7 @@ use super::application::{value_descriptor, value_kind};
 use super::emit::{Emit, WORD};
 use super::hook::{self, Hook};
 use super::{Context, Lines, MethodContext, methods};
+use crate::filter;
 use crate::models::{self, Effect, FoundModel, Of};
 
 const STACK: u16 = 10;
@@ -614,7 +615,7 @@ fn collection_field(
     let owner = decode_modified_utf8(field.class).into_owned();
     let name = decode_modified_utf8(field.name).into_owned();
     let descriptor = decode_modified_utf8(field.descriptor).into_owned();
-    if !cx.filter.has_word(&owner) || name.starts_with("this$") {
+    if !cx.filter.has_word(&owner) || name.starts_with("this$") || filter::is_view(&owner, &name) {
         return Ok(());
     }
     if cx
