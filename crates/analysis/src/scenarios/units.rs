@@ -66,6 +66,34 @@ fn a_check_then_act_in_one_method_is_a_method_unit_bad() {
     );
 }
 
+/// A lazy value of Scala starts an actor while it is computed: its lock is there for the value alone.
+#[test]
+fn what_a_lazy_value_reaches_is_no_step_of_its_own_ok() {
+    let text = |method: &str| {
+        format!(
+            "
+            t1                            | t2
+            enter System.{method}
+            acq System
+            r Mailbox.status
+                                          | w Mailbox.status
+            r Mailbox.status
+            rel System
+            exit
+            "
+        )
+    };
+    let units = |found: Vec<Finding>| {
+        let units = found
+            .into_iter()
+            .filter(|finding| finding.rule == Rule::Atomicity)
+            .flat_map(|finding| finding.units);
+        units.map(|unit| unit.kind).collect::<Vec<_>>()
+    };
+    assert!(units(findings(&text("start"))).contains(&UnitKind::Section));
+    assert_eq!(units(findings(&text("start$lzycompute"))), []);
+}
+
 #[test]
 fn a_nested_call_belongs_to_the_topmost_method_bad() {
     // `take` calls `count` and `remove`, each a section of its own.

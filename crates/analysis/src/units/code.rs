@@ -7,6 +7,9 @@ use ravel_trace::origin::is_platform;
 use ravel_trace::{ClassId, MethodId, Names};
 use rustc_hash::FxHashMap;
 
+/// How the names of methods end that compute lazy values of Scala.
+const LAZY: &str = "$lzycompute";
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MethodTraits {
     pub(super) class: ClassId,
@@ -23,6 +26,9 @@ pub(super) struct MethodTraits {
     pub(super) is_static: bool,
     pub(super) constructor: bool,
     pub(super) synchronized: bool,
+    /// The compiler's method that computes a lazy value of Scala. Its lock keeps a second thread from computing it again, and does not make one step
+    /// of all that the computation reaches.
+    pub(super) lazy: bool,
     pub(super) proven: bool,
 }
 
@@ -58,7 +64,7 @@ impl Code {
             || settings.not_atomic.iter().any(|p| matches_pattern(p, &full));
         let unshared =
             class.is_some_and(|c| annotated(&c.annotations, "NotThreadSafe") || annotated(&c.annotations, "Immutable"));
-        let caller = !exempt && !constructor && !initializer;
+        let caller = !exempt && !constructor && !initializer && !method.name.ends_with(LAZY);
         let traits = MethodTraits {
             class: method.class,
             unit: caller && !unshared && method.flags & (flags::PRIVATE | flags::SYNTHETIC) == 0 && !lambda,
@@ -76,6 +82,7 @@ impl Code {
             is_static: method.flags & flags::STATIC != 0,
             constructor,
             synchronized: method.flags & flags::SYNCHRONIZED != 0,
+            lazy: method.name.ends_with(LAZY),
             proven: settings.focus.is_atomic(names, id),
         };
         if self.methods.len() <= id.index() {

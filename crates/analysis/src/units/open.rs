@@ -251,6 +251,9 @@ impl Units {
     ) {
         self.step(names, thread, step, begin, ended);
         let units = &mut self.threads[thread.index()];
+        if units.frames.last().is_some_and(|frame| frame.traits.lazy) {
+            return;
+        }
         let depth = units.frames.len();
         if let Some(outer) = units.sections.last_mut() {
             let inner = units.frames.last();
