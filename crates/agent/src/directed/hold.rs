@@ -15,8 +15,13 @@ use ravel_protocol::goal::Released;
 const CAP: Duration = Duration::from_millis(500);
 /// The longest hold while idleness cannot be judged, as with virtual threads, which the kernel does not know.
 const BLIND_CAP: Duration = Duration::from_millis(50);
+/// The longest wait for an activation that excludes others, while its thread runs: letting another one in spoils the control.
+const EXCLUSIVE_CAP: Duration = Duration::from_secs(10);
 /// Polls in a row that must find all others idle.
 const IDLE_POLLS: u32 = 3;
+/// The same while any other thread of the program runs: a thread that waits for a request, a task or a safepoint is idle until a
+/// running one brings it what it waits for, and on a busy machine that one must first get a processor.
+const BUSY_POLLS: u32 = 32;
 /// How many times as many they are, by the holds that have failed in a row: a partner that a timer brings is idle until then, and now and
 /// then is worth waiting for; always would cost the program's own time limits.
 const PATIENCE: [u32; 4] = [1, 4, 1, 16];
@@ -25,9 +30,14 @@ const LOCK_POLLS: u32 = 8;
 /// From one look at the others to the next.
 pub const POLL: Duration = Duration::from_millis(1);
 /// Holding that a goal may cost in one run.
-pub const GOAL_MILLIS: u64 = 3_000;
+const GOAL_MILLIS: u64 = 3_000;
 /// Holding that all goals together may cost in one run.
 pub const RUN_MILLIS: u64 = 5_000;
+
+/// Holding that each of so many goals may cost in one run: goals in code that runs at the start must leave time for those that come late.
+pub fn goal_millis(goals: usize) -> u64 {
+    GOAL_MILLIS.min(RUN_MILLIS / goals.max(1) as u64)
+}
 
 /// The kernel's numbers of the program's threads, as they were seen at hooks.
 #[derive(Default)]
@@ -48,8 +58,14 @@ impl Tasks {
 pub struct Waiting {
     since: Instant,
     polls: u32,
+    /// Polls in a row that found the awaited threads idle.
     idle_polls: u32,
-    most_idle_polls: u32,
+    /// Those of them, in a row, that found the whole program idle.
+    quiet_polls: u32,
+    most_quiet_polls: u32,
+    /// None while idle threads among running ones are waited for.
+    most_idle_polls: Option<u32>,
+    cap: Duration,
     others: BTreeMap<ThreadNumber, Option<Idle>>,
 }
 
@@ -57,11 +73,24 @@ impl Waiting {
     /// Begins now, after so many of the same kind have failed in a row.
     pub fn begin(failed: u64) -> Waiting {
         let patience = PATIENCE[(failed % PATIENCE.len() as u64) as usize];
+        let quiet = IDLE_POLLS * patience;
+        Waiting::new(quiet, Some(BUSY_POLLS.max(quiet)), CAP)
+    }
+
+    /// Of a thread that waits until no other one is in an activation that excludes its own.
+    pub fn for_exclusive() -> Waiting {
+        Waiting::new(IDLE_POLLS, None, EXCLUSIVE_CAP)
+    }
+
+    fn new(most_quiet_polls: u32, most_idle_polls: Option<u32>, cap: Duration) -> Waiting {
         Waiting {
             since: Instant::now(),
             polls: 0,
             idle_polls: 0,
-            most_idle_polls: IDLE_POLLS * patience,
+            quiet_polls: 0,
+            most_quiet_polls,
+            most_idle_polls,
+            cap,
             others: BTreeMap::new(),
         }
     }
@@ -87,23 +116,25 @@ impl Waiting {
         // Threads that have ended come no more.
         self.others.retain(|_, other| other.as_ref().is_none_or(Idle::is_alive));
         let blind = self.others.values().any(Option::is_none);
-        if self.since.elapsed() >= if blind { BLIND_CAP } else { CAP } {
+        if self.since.elapsed() >= if blind { BLIND_CAP } else { self.cap } {
             return Some(Released::Cap);
         }
-        let idle = match self.others.is_empty() {
-            true => !Idle::others_are_ready(),
-            false => self
-                .others
-                .values_mut()
-                .flatten()
-                .all(|other| other.look().0 != Sleep::Runs),
-        };
-        self.idle_polls = if idle { self.idle_polls + 1 } else { 0 };
-        let is_idle = self.idle_polls > self.most_idle_polls;
+        let unknown = self.others.is_empty();
+        let mut others = self.others.values_mut().flatten();
+        let known_idle = !unknown && others.all(|other| other.look().0 != Sleep::Runs);
+        let quiet = (known_idle || unknown) && !Idle::others_are_ready();
+        let is_idle = self.count(known_idle, quiet);
         if (is_idle || self.polls.is_multiple_of(LOCK_POLLS)) && needs_lock() {
             return Some(Released::Lock);
         }
         is_idle.then_some(Released::Idle)
+    }
+
+    /// A poll found the awaited threads idle, and the whole program: whether that was so for long enough.
+    fn count(&mut self, known_idle: bool, quiet: bool) -> bool {
+        self.idle_polls = if known_idle { self.idle_polls + 1 } else { 0 };
+        self.quiet_polls = if quiet { self.quiet_polls + 1 } else { 0 };
+        self.quiet_polls > self.most_quiet_polls || self.most_idle_polls.is_some_and(|most| self.idle_polls > most)
     }
 }
 
@@ -113,7 +144,22 @@ mod tests {
 
     #[test]
     fn some_holds_are_patient_enough_for_a_timer_and_none_before_one_has_failed() {
-        let polls: Vec<u32> = (0..5).map(|failed| Waiting::begin(failed).most_idle_polls).collect();
+        let polls: Vec<u32> = (0..5).map(|failed| Waiting::begin(failed).most_quiet_polls).collect();
         assert_eq!(polls, [3, 12, 3, 48, 3]);
+    }
+
+    #[test]
+    fn many_goals_share_the_time_of_a_run() {
+        assert_eq!([1, 2, 12].map(goal_millis), [3_000, 2_500, 416]);
+    }
+
+    #[test]
+    fn idle_threads_are_waited_for_longer_while_others_run() {
+        let polls = |mut waiting: Waiting, quiet: bool| (1..=200).find(|_| waiting.count(true, quiet));
+        assert_eq!(polls(Waiting::begin(0), true), Some(4));
+        assert_eq!(polls(Waiting::begin(0), false), Some(33));
+        assert_eq!(polls(Waiting::begin(3), false), Some(49));
+        assert_eq!(polls(Waiting::for_exclusive(), true), Some(4));
+        assert_eq!(polls(Waiting::for_exclusive(), false), None);
     }
 }

@@ -20,7 +20,7 @@ use ravel_protocol::{EndedBy, line};
 
 use super::director::{Answer, Arrival, Director, Held, Note, ThreadNumber};
 use super::exclusive::Exclusive;
-use super::hold::{GOAL_MILLIS, POLL, RUN_MILLIS, Tasks, Waiting};
+use super::hold::{POLL, RUN_MILLIS, Tasks, Waiting, goal_millis};
 use super::hooks::Hooks;
 use super::locks;
 use super::objects::{Jvm, KeptCell, LocalCell};
@@ -355,7 +355,8 @@ impl Directed {
                 return state;
             }
             let (of_goal, of_all) = state.director.held_millis(held.goal);
-            let spent = of_goal + waiting.millis() > GOAL_MILLIS || of_all + waiting.millis() > RUN_MILLIS;
+            let share = goal_millis(self.plan.goals.len());
+            let spent = of_goal + waiting.millis() > share || of_all + waiting.millis() > RUN_MILLIS;
             let end = match state.director.is_pausing(held.goal) {
                 true => None,
                 false => {
@@ -411,7 +412,7 @@ impl Directed {
         mut state: MutexGuard<'a, RunState>,
         thread: ThreadNumber,
     ) -> MutexGuard<'a, RunState> {
-        let mut waiting = Waiting::begin(0);
+        let mut waiting = Waiting::for_exclusive();
         while !state.exclusive.is_free_for(thread) {
             let inside = state.exclusive.inside();
             if waiting.must_end(&inside, &state.tasks, || false).is_some() {
