@@ -127,6 +127,8 @@ pub enum StepKind {
     /// Accesses a cell; counts when it is done.
     #[default]
     Access,
+    /// Writes a field; counts when it is done. An instruction that does anything else is not the one that is meant.
+    Write,
     /// Takes a lock; counts when it is done, and concerns the object alone, whatever the arguments of a synchronized method are.
     Acquisition,
     /// Waits for a signal; counts when the thread comes to it, since the wait may never end, and concerns the object alone.

@@ -121,9 +121,19 @@ const FREE_THREADS: usize = 2;
 /// What a site means for a goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
-    Step { goal: usize, step: usize },
-    Hold { goal: usize, step: usize },
-    Pause { goal: usize },
+    Step {
+        goal: usize,
+        step: usize,
+    },
+    /// `calls` says that the instruction calls the method of the role's unit, so that the thread is not inside yet.
+    Hold {
+        goal: usize,
+        step: usize,
+        calls: bool,
+    },
+    Pause {
+        goal: usize,
+    },
 }
 
 /// The state of all goals of a run.
@@ -166,7 +176,15 @@ impl<K> Director<K> {
             steps.sort_by_key(|&step| goal.steps[step].hold == Hold::Never);
             for step in steps {
                 if let Hold::At(site) = goal.steps[step].hold {
-                    add(site, Use::Hold { goal: number, step });
+                    let calls = calls_unit(plan, site, goal.roles[goal.steps[step].role].unit);
+                    add(
+                        site,
+                        Use::Hold {
+                            goal: number,
+                            step,
+                            calls,
+                        },
+                    );
                 }
                 add(goal.steps[step].site, Use::Step { goal: number, step });
             }
@@ -216,7 +234,7 @@ impl<K> Director<K> {
             arrival.asked += 1;
             let answer = match one {
                 Use::Step { goal, step } => self.arrive_at_step(objects, arrival, goal, step, object),
-                Use::Hold { goal, step } => self.arrive_at_hold(arrival, goal, step),
+                Use::Hold { goal, step, calls } => self.arrive_at_hold(arrival, goal, step, calls),
                 Use::Pause { goal } => match self.goals[goal].pause(arrival.thread) {
                     Some(millis) => Answer::Pause { goal, millis },
                     None => Answer::Pass,
@@ -257,7 +275,7 @@ impl<K> Director<K> {
             return Answer::Pass;
         }
         let is_other = |kept: &K| match wanted.kind {
-            StepKind::Access => !objects.same(object, kept),
+            StepKind::Access | StepKind::Write => !objects.same(object, kept),
             StepKind::Acquisition | StepKind::Wait => !objects.same_object(object, kept),
         };
         if state.objects[wanted.object].as_ref().is_some_and(is_other) {
@@ -288,14 +306,17 @@ impl<K> Director<K> {
     }
 
     /// At a hold point on the way to a step.
-    fn arrive_at_hold(&mut self, arrival: &Arrival, number: usize, step: usize) -> Answer {
+    fn arrive_at_hold(&mut self, arrival: &Arrival, number: usize, step: usize, calls: bool) -> Answer {
         let thread = arrival.thread;
         let state = &mut self.goals[number];
         let role = state.goal.steps[step].role;
         let is_first = !state.goal.steps[..step].iter().any(|earlier| earlier.role == role);
-        let inside = state.goal.roles[role]
-            .unit
-            .is_none_or(|method| self.depths[method].contains_key(&thread));
+        let unit = state.goal.roles[role].unit;
+        let inside = calls || unit.is_none_or(|method| self.depths[method].contains_key(&thread));
+        if calls && state.bound[role] == Some(thread) && !state.has_begun(role) {
+            // It was held here before, and the call led elsewhere.
+            state.reset(&mut self.trash);
+        }
         let mine = state.bound[role] == Some(thread);
         let fits = mine || is_first && inside && state.is_free_for(role, thread);
         if !state.armed || !fits || !state.is_early(step) || !state.is_turn_of_role(step) {
@@ -493,6 +514,9 @@ impl<K> Director<K> {
             let is_unit = state.goal.roles[role].unit == Some(method);
             if is_unit && state.bound[role] == Some(thread) && state.has_begun(role) {
                 state.reset(&mut self.trash);
+            } else if state.goal.roles[role].result == Some(method) && state.bound[role] == Some(thread) {
+                // It got its role before the call.
+                state.depth[role] = state.depth[role].max(1);
             }
         }
     }
@@ -668,6 +692,14 @@ impl<K> Director<K> {
             })
             .collect()
     }
+}
+
+/// Whether an instruction calls the method of a unit from outside.
+fn calls_unit(plan: &Goals, site: usize, unit: Option<usize>) -> bool {
+    let (Some(site), Some(unit)) = (plan.sites.get(site), unit.and_then(|unit| plan.methods.get(unit))) else {
+        return false;
+    };
+    site.member == unit.name && site.method != *unit
 }
 
 #[cfg(test)]

@@ -353,6 +353,54 @@ fn serial_units_follow_each_other_whatever_branch_they_take() {
     assert_eq!([first, second], [&result(0, "5"), &result(1, "6")]);
 }
 
+/// The second unit is a method that takes its lock before its first instruction: its thread waits at the call, which is not inside yet.
+#[test]
+fn a_thread_waits_at_the_call_of_its_unit() {
+    let mut goal = serial();
+    goal.steps[2].hold = Hold::At(3);
+    goal.pause = None;
+    let mut plan = plan(4, vec![goal]);
+    plan.sites[3].member = "m".into();
+    plan.sites[3].method.name = "caller".into();
+    let mut director = Director::new(&plan);
+    let held = arrive(&mut director, 2, 3, 7).expect("the second one waits");
+    director.enter(1, 0);
+    for site in [0, 1] {
+        arrive(&mut director, 1, site, 7);
+        complete(&mut director, 1, "a", site, Some(3));
+    }
+    director.leave(1, || "t".into(), 0, "5");
+    assert_eq!(director.is_released(held), Some(Released::Reached));
+    director.release(held, Released::Reached, 9);
+    director.enter(2, 1);
+    arrive(&mut director, 2, 2, 7);
+    director.complete(2, || "b".into(), 2, Some(4));
+    director.leave(2, || "t".into(), 1, "6");
+    let results = |note: &Note| matches!(note, Note::Result { .. });
+    assert_eq!(director.notes.iter().filter(|note| results(note)).count(), 2);
+    assert_eq!(facts(&mut director).len(), 1);
+}
+
+#[test]
+fn a_call_that_leads_elsewhere_gives_the_role_back() {
+    let mut goal = serial();
+    goal.steps[2].hold = Hold::At(3);
+    let mut plan = plan(4, vec![goal]);
+    plan.sites[3].member = "m".into();
+    plan.sites[3].method.name = "caller".into();
+    let mut director = Director::new(&plan);
+    let held = arrive(&mut director, 2, 3, 7).expect("it waits");
+    director.enter(1, 0);
+    arrive(&mut director, 1, 0, 7);
+    complete(&mut director, 1, "a", 0, Some(3));
+    director.leave(1, || "t".into(), 0, "5");
+    director.release(held, Released::Reached, 9);
+    assert!(
+        arrive(&mut director, 2, 3, 7).is_some(),
+        "it comes again and has taken no step"
+    );
+}
+
 #[test]
 fn the_result_of_a_unit_that_ends_after_the_pattern_is_told() {
     let mut director = Director::new(&plan(4, vec![atomicity()]));

@@ -1,7 +1,7 @@
 //! Hooks of a directed run: calls of `RavelDirector` around the instructions of steps and hold points, and at the boundaries
 //! of units. Everything else in the class stays as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ravel_classfile::{
     ClassFile, Code, CodeEditor, FieldType, Instruction, Operand, Result, decode_modified_utf8, op,
@@ -10,7 +10,7 @@ use ravel_classfile::{
 
 use crate::instrument::emit::Emit;
 use crate::instrument::hook;
-use ravel_protocol::goal::{CodeMethod, CodeSite, Goals};
+use ravel_protocol::goal::{CodeMethod, CodeSite, Goals, StepKind};
 
 /// How much deeper the operand stack gets at most.
 const STACK: u16 = 10;
@@ -43,6 +43,8 @@ pub struct Rewritten {
 pub struct Hooks {
     classes: BTreeMap<String, ClassHooks>,
     sites: Vec<CodeSite>,
+    /// Sites whose instructions must write a field.
+    writes: BTreeSet<usize>,
 }
 
 impl Hooks {
@@ -60,9 +62,14 @@ impl Hooks {
         for (number, method) in plan.methods.iter().enumerate() {
             hooks_of(method, &mut |hooks| hooks.unit = Some(number));
         }
+        let steps = plan.goals.iter().flat_map(|goal| &goal.steps);
         Hooks {
             classes,
             sites: plan.sites.clone(),
+            writes: steps
+                .filter(|step| step.kind == StepKind::Write)
+                .map(|step| step.site)
+                .collect(),
         }
     }
 
@@ -179,7 +186,9 @@ impl Hooks {
             }
             _ => None,
         };
-        member.is_empty() || named.is_some_and(|name| decode_modified_utf8(&name) == member)
+        let writes = matches!(instruction.opcode, op::PUTFIELD | op::PUTSTATIC);
+        (writes || !self.writes.contains(&site))
+            && (member.is_empty() || named.is_some_and(|name| decode_modified_utf8(&name) == member))
     }
 }
 

@@ -10,6 +10,7 @@ mod derive;
 mod judge;
 mod observed;
 mod places;
+mod published;
 mod ready;
 mod rounds;
 mod signals;
@@ -32,7 +33,7 @@ use ravel_protocol::goal::{Account, Goals, LogLine};
 use self::judge::{Court, judge, judge_repeated};
 pub use self::places::{Places, PlacesBuilder};
 use self::rounds::WANTED_FACTS;
-pub(crate) use self::rounds::is_of_platform;
+pub(crate) use self::rounds::{is_of_platform, is_undecided};
 use crate::proof::Clock;
 
 /// Occurrences of a finding that goals are made of.
@@ -176,7 +177,7 @@ pub fn direct(
     (clock, deadline): (&dyn Clock, Instant),
     repeats: usize,
 ) -> Result<DirectedTally> {
-    let mut open = rounds::open(findings);
+    let mut open = rounds::open(findings, places);
     let mut tally = DirectedTally::default();
     let watched = Watched {
         runner,

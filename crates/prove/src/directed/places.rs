@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use ravel_protocol::goal::{CodeMethod, CodeSite};
 
 use super::MOST_CANDIDATES;
+use super::published::PublishedReads;
 use super::ready::Ready;
 use super::signals::SignalPairs;
 use super::suspected::SuspectedPairs;
@@ -106,6 +107,8 @@ pub struct Places {
     suspected: FxHashMap<String, Candidate>,
     /// What no finding of an analysis is.
     ready: Vec<Ready>,
+    /// How the names of the program's own classes begin.
+    own: Option<String>,
     sockets: bool,
 }
 
@@ -118,6 +121,12 @@ impl Places {
     /// Whether the program calls classes for sockets: other ends of them decide what comes when.
     pub fn uses_sockets(&self) -> bool {
         self.sockets
+    }
+
+    /// Whether a finding has a step in the program's own code, not only in libraries that it uses.
+    pub fn is_own(&self, finding: &Finding) -> bool {
+        let own = self.own.as_deref();
+        own.is_some_and(|own| finding.steps.iter().any(|step| step.class.starts_with(own)))
     }
 
     /// The occurrence of a suspicion.
@@ -197,6 +206,7 @@ pub struct PlacesBuilder {
     suspected: SuspectedPairs,
     signals: SignalPairs,
     tested: TestedPairs,
+    published: PublishedReads,
     index: u64,
 }
 
@@ -225,6 +235,7 @@ impl PlacesBuilder {
             suspected: SuspectedPairs::of(suspicions),
             signals: SignalPairs::default(),
             tested: TestedPairs::default(),
+            published: PublishedReads::of(findings),
             index: 0,
         }
     }
@@ -235,6 +246,7 @@ impl PlacesBuilder {
         let locks = self.held.entry(event.thread.0).or_default();
         self.signals.event(event, self.index, stack, locks, names);
         self.tested.event(event, self.index, stack, locks, names);
+        self.published.event(event, self.index, names);
         match event.op {
             Op::Enter { .. } => stack.push(*event),
             Op::Exit { .. } => drop(stack.pop()),
@@ -313,7 +325,13 @@ impl PlacesBuilder {
         };
         Places {
             sockets: names.sites.iter().any(of_sockets),
-            ready: [self.signals.finish(names), self.tested.finish(names)].concat(),
+            own: self.tested.own_package(),
+            ready: [
+                self.signals.finish(names),
+                self.tested.finish(names),
+                self.published.finish(names),
+            ]
+            .concat(),
             ..self.places
         }
     }

@@ -1,5 +1,5 @@
 //! Goals that do not come from a finding of an analysis: the trace has the code of the pattern, but not the two threads or not the accesses
-//! that an analysis needs. `signals.rs` and `tested.rs` make them while the trace is read.
+//! that an analysis needs. `signals.rs`, `tested.rs` and `published.rs` make them while the trace is read.
 
 use ravel_analysis::finding::Finding;
 use ravel_protocol::goal::{CodeMethod, GoalShape};

@@ -151,6 +151,11 @@ impl TestedPairs {
         self.own.as_deref().is_some_and(|own| class.starts_with(own))
     }
 
+    /// How the names of the program's own classes begin, as people write them.
+    pub fn own_package(&self) -> Option<String> {
+        self.own.as_ref().map(|own| own.replace('/', "."))
+    }
+
     /// What is tried: each with a finding that nothing supports yet.
     pub fn finish(self, names: &Names) -> Vec<Ready> {
         self.found.iter().map(|tested| ready(tested, names)).collect()
@@ -158,7 +163,7 @@ impl TestedPairs {
 }
 
 /// How the internal names of the classes begin that belong to the program of a main class.
-fn own_prefix(main: &str) -> String {
+pub(super) fn own_prefix(main: &str) -> String {
     let words: Vec<&str> = main.split('/').collect();
     let package = &words[..words.len() - 1];
     match package {
