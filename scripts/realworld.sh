@@ -241,7 +241,7 @@ if [ -z "${SKIP_LIBRARIES:-}" ]; then
     echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     while read -r release home <&3; do
         case " ${JDKS:-${oldest%% *} ${newest%% *}} " in *" $release "*) ;; *) continue ;; esac
-        for library in ${LIBRARIES:-Caffeine Reactor Pekko NanoHttpd Stormpot Wisp EventBus JcTools}; do
+        for library in ${LIBRARIES:-Caffeine Reactor Pekko NanoHttpd Stormpot Wisp EventBus JcTools Disruptor Guava CommonsPool}; do
             java=("$home/bin/java" -cp 'realworld/libraries/target/libraries-1.jar:realworld/libraries/target/dependency/*' "libraries.${library}Driver")
             library_run() { # name of the report, arguments of the program: sets code
                 code=0

@@ -3,9 +3,11 @@
  */
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 public class SignalBesideQueueFixed {
-    private static final int JOBS = 300;
+    private static final int JOBS = 600;
 
     static class Desk {
         final ConcurrentLinkedQueue<Integer> jobs = new ConcurrentLinkedQueue<>();
@@ -35,26 +37,28 @@ public class SignalBesideQueueFixed {
 
     public static void main(String[] args) throws InterruptedException {
         Desk desk = new Desk();
-        Thread worker = new Thread(() -> work(desk), "worker");
+        Semaphore done = new Semaphore(0);
+        Thread worker = new Thread(() -> work(desk, done), "worker");
         worker.setDaemon(true);
         worker.start();
         Random random = new Random();
-        for (int i = 0; i < JOBS; i++) {
+        boolean all = true;
+        for (int i = 0; i < JOBS && all; i++) {
             desk.put(i);
-            if (i % 10 == 9) {
-                Thread.sleep(2 + random.nextInt(8));
+            all = done.tryAcquire(1, TimeUnit.SECONDS);
+            if (i % 40 == 39) {
+                Thread.sleep(random.nextInt(5));
             }
         }
-        worker.join(1_000);
-        boolean done = !worker.isAlive();
-        System.out.println(done ? "all jobs are done" : "the worker sleeps");
-        System.exit(done ? 0 : 1);
+        System.out.println(all ? "all jobs are done" : "the worker sleeps");
+        System.exit(all ? 0 : 1);
     }
 
-    private static void work(Desk desk) {
+    private static void work(Desk desk, Semaphore done) {
         try {
             for (int i = 0; i < JOBS; i++) {
                 desk.take();
+                done.release();
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

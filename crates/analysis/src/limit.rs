@@ -20,6 +20,8 @@ pub enum LimitKind {
     LeftSchedule,
     /// A thread waited for something that was not recorded.
     WaitedOutside,
+    /// Runs with the pattern could not be compared with serial ones.
+    NotCompared,
 }
 
 /// Why a finding got no further. A report keeps the words alone.

@@ -72,7 +72,7 @@ pub fn watched(
         let events = count(analysed.events, "event");
         let why = match interrupt::requested() {
             true => "interrupted",
-            false => "the time was used up (--budget)",
+            false => "half of the time was used up (--budget)",
         };
         analysed.error = Some(SourceError(format!("{name}: {why} after {events}")));
     }

@@ -51,6 +51,9 @@ use crate::runner::Runner;
 /// Events of a recorded run up to which forced runs record everything; of longer ones, only what the findings are about.
 const MOST_RECORDED: u64 = 1_000_000;
 
+/// Events of a recorded run up to which whole schedules are tried first. Longer runs seldom repeat themselves to the event.
+const MOST_REPEATED: u64 = 20_000;
+
 /// What may be spent.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
@@ -204,10 +207,10 @@ pub fn prove(
     if recorded.marks.events > MOST_RECORDED {
         program.watch(recorded.marks.fields(), recorded.marks.methods());
     }
-    // Schedules of long runs, and of programs that talk over sockets, are lost as soon as one lock is taken or one message comes in
+    // Schedules of all but short runs, and of programs that talk over sockets, are lost as soon as one lock is taken or one message comes in
     // another order: there goals come first.
     let long = recorded.marks.events > MOST_RECORDED;
-    let first = long || recorded.places.uses_sockets();
+    let first = recorded.marks.events > MOST_REPEATED || recorded.places.uses_sockets();
     let mut tally = Tally::default();
     let mut suspected = suspected(&recorded.places, suspicions);
     suspected.extend(recorded.places.unfounded().cloned());
@@ -350,10 +353,25 @@ fn direct_rest(
 ) -> Result<()> {
     let known = findings.len();
     findings.append(suspected);
+    let undecided: Vec<Finding> = findings
+        .iter()
+        .filter(|one| directed::is_undecided(one))
+        .cloned()
+        .collect();
     let directed = directed::direct(places, program, findings, (&WallClock, deadline), repeats);
     // Schedules are not for them: they have a thread that was not recorded.
     *suspected = findings.split_off(known);
-    let directed = directed?;
+    let mut directed = directed?;
+    // What directed runs did not decide either is told as the schedules showed it.
+    for before in undecided {
+        let place = findings
+            .iter_mut()
+            .find(|one| one.id == before.id && one.evidence < Evidence::Harmful);
+        if let Some(finding) = place {
+            directed.reasons.retain(|(id, _)| *id != before.id);
+            *finding = before;
+        }
+    }
     // That a thread waits after a signal is no bug unless it does harm.
     suspected.retain(|finding| match finding.rule {
         Rule::NakedNotify => finding.evidence == Evidence::Harmful,

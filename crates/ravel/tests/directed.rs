@@ -10,14 +10,14 @@ use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// The findings of `ravel run` on a subject.
-fn findings(jdk: &Jdk, classes: &Path, program: &str) -> Vec<Value> {
+/// The findings of `ravel run` on a subject, within so many seconds after the recording.
+fn findings(jdk: &Jdk, classes: &Path, program: &str, budget: u32) -> Vec<Value> {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let json = directory.path().join("findings.json");
     let output = run(
         ravel()
             .current_dir(directory.path())
-            .args(["run", "--budget", "40", "--orders", "0", "--out"])
+            .args(["run", "--budget", &budget.to_string(), "--orders", "0", "--out"])
             .arg(format!("json={}", json.display()))
             .arg("--")
             .arg(jdk.tool("java"))
@@ -31,6 +31,47 @@ fn findings(jdk: &Jdk, classes: &Path, program: &str) -> Vec<Value> {
     report["findings"].as_array().expect("a list").clone()
 }
 
+/// Whether a subject has this finding with this evidence, shown.
+fn is_proven(found: &[Value], rule: &str, evidence: &[&str]) -> bool {
+    found.iter().any(|finding| {
+        let of_rule = finding["rule"] == rule && finding["shown"] == true;
+        of_rule && evidence.iter().any(|wanted| finding["evidence"] == *wanted)
+    })
+}
+
+/// A bug is proven, and its corrected form shows nothing.
+fn prove(subject: &str, rule: &str, evidence: &[&str]) {
+    let jdk = &tested_jdks()[0];
+    let classes = tempfile::tempdir().expect("a temporary directory");
+    compile(jdk, "servers", 17, classes.path());
+    let found = findings(jdk, classes.path(), subject, 40);
+    assert!(is_proven(&found, rule, evidence), "{subject}: {found:#?}");
+    let corrected = findings(jdk, classes.path(), &format!("{subject}Fixed"), 8);
+    let shown: Vec<&Value> = corrected.iter().filter(|finding| finding["shown"] == true).collect();
+    assert!(shown.is_empty(), "{subject}Fixed: {shown:#?}");
+}
+
+#[test]
+fn a_write_that_the_recording_leaves_out_is_in_a_race() {
+    prove("TimerBeforeField", "data-race", &["confirmed", "harmful"]);
+}
+
+#[test]
+fn a_signal_is_lost_beside_a_queue_without_locks() {
+    prove("SignalBesideQueue", "naked-notify", &["harmful"]);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn an_entry_of_a_register_of_another_one_is_looked_up_and_then_put() {
+    prove("LookUpThenPut", "check-then-act", &["harmful"]);
+}
+
+#[test]
+fn a_program_that_finds_its_own_file_is_run_again_without_it() {
+    prove("OpensOnce", "atomicity", &["harmful"]);
+}
+
 #[test]
 fn a_race_of_a_server_on_sockets_happens_and_the_corrected_server_is_silent() {
     // The other JDK's turn comes in `make realworld`: a run of each takes a minute.
@@ -42,13 +83,13 @@ fn a_race_of_a_server_on_sockets_happens_and_the_corrected_server_is_silent() {
         let variables = finding["variables"].as_array().expect("a list");
         variables.iter().any(|name| name == variable)
     };
-    let bugs = findings(jdk, classes.path(), "OrderServer");
+    let bugs = findings(jdk, classes.path(), "OrderServer", 40);
     let found = bugs
         .iter()
         .filter(happened)
         .any(|finding| names(&finding, "OrderServer.served"));
     assert!(found, "{bugs:#?}");
-    let corrected = findings(jdk, classes.path(), "OrderServerFixed");
+    let corrected = findings(jdk, classes.path(), "OrderServerFixed", 40);
     let shown: Vec<&Value> = corrected.iter().filter(|finding| finding["shown"] == true).collect();
     assert!(shown.is_empty(), "{shown:#?}");
 }

@@ -324,6 +324,11 @@ impl<'p> Events<'p> {
                 .site
                 .clone()
                 .ok_or("the trace does not name the instruction of a step")?;
+            if site.member == "<init>" {
+                return Err(
+                    "a step is inside a constructor of the JDK, before whose call no thread can be held".into(),
+                );
+            }
             let cell = place
                 .cell
                 .or(event.lock.map(|lock| (u64::from(lock.0), 0)))

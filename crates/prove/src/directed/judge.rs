@@ -24,6 +24,8 @@ const WANTED_CONTROLS: usize = 2;
 /// Further bad runs, and controls of each kind, that are needed if the outcome also comes without the pattern.
 const MORE_BAD_RUNS: usize = 2;
 const MORE_CONTROLS: usize = 4;
+/// Exclusive runs that may fail to keep the units apart.
+const MOST_BROKEN_RUNS: usize = 3;
 /// Runs that may be spent on one serial order.
 const MOST_SERIAL_RUNS: usize = 6;
 /// Those of them in which the first unit must go the same way as in the pattern.
@@ -63,7 +65,12 @@ pub struct Court<'a> {
 /// empty if it is.
 pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut usize) -> Result<String> {
     finding.evidence = Evidence::Confirmed;
-    if let (Rule::CheckThenAct, Some(run)) = (finding.rule, one.facts.first()) {
+    let is_ready = one
+        .happened
+        .as_ref()
+        .is_some_and(|(candidate, _)| court.places.ready(candidate).is_some());
+    let of_code = finding.rule == Rule::CheckThenAct || finding.rule == Rule::DataRace && is_ready;
+    if let (true, Some(run)) = (of_code, one.facts.first()) {
         name_steps(finding, run);
     }
     let bad = common_outcomes(&one.facts);
@@ -204,22 +211,27 @@ pub fn judge_repeated(finding: &mut Finding, one: &Open, court: &Court<'_>, runs
 
 const NO_EFFECT: &str = "its directed runs ended without a visible effect";
 
-/// The steps of a suspicion as they happened: the scan knows the code, and the run the threads.
+/// The steps of a suspicion as they happened: it knows the code, and the run the threads.
 fn name_steps(finding: &mut Finding, run: &DirectedRun) {
     let of = |line: &LogLine| match line {
         LogLine::Fact { goal, steps, .. } if *goal == finding.id => Some(steps.clone()),
         _ => None,
     };
     let passed = run.log.iter().find_map(of).unwrap_or_default();
-    let ([test, act], [first, second, third]) = (finding.steps.as_slice(), passed.as_slice()) else {
-        return;
-    };
     let by = |step: &FindingStep, thread: &str| FindingStep {
         thread: thread.to_string(),
         ..step.clone()
     };
-    finding.steps = vec![by(test, &first.thread), by(act, &second.thread), by(act, &third.thread)];
-    finding.patterns = vec!["R W' W".to_string()];
+    match (finding.steps.as_slice(), passed.as_slice()) {
+        ([test, act], [first, second, third]) => {
+            finding.steps = vec![by(test, &first.thread), by(act, &second.thread), by(act, &third.thread)];
+            finding.patterns = vec!["R W' W".to_string()];
+        }
+        ([read, write], [first, second]) => {
+            finding.steps = vec![by(read, &first.thread), by(write, &second.thread)];
+        }
+        _ => {}
+    }
 }
 
 /// Whether an outcome is bad.
@@ -444,9 +456,10 @@ impl Court<'_> {
         if units.is_empty() {
             return Ok(false);
         }
-        for _ in 0..wanted {
-            if self.is_over() {
-                return Ok(false);
+        let mut lacking = 0;
+        for _ in 0..wanted + MOST_BROKEN_RUNS {
+            if lacking == wanted || self.is_over() {
+                break;
             }
             let mut plan = GoalsBuilder::new(*runs as u64 + 1);
             for unit in &units {
@@ -458,11 +471,15 @@ impl Court<'_> {
                 .log
                 .iter()
                 .any(|line| matches!(line, LogLine::Exclusive { entered, broken } if *entered > 1 && *broken == 0));
-            if !kept_apart || run.timed_out || has_outcome(&run, worst) {
-                return Ok(false);
+            // Where two were let in at once the pattern may have happened: such a run says nothing.
+            if kept_apart && !run.timed_out {
+                if has_outcome(&run, worst) {
+                    return Ok(false);
+                }
+                lacking += 1;
             }
         }
-        Ok(true)
+        Ok(lacking == wanted)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Who gets a goal in the next run: every finding has its first run before any gets its second, and those of the application come
-//! before those of the JDK, data races first, and among them those whose accesses came closest to each other in the recorded run.
+//! before those of libraries and of the JDK, data races first, and among them those whose accesses came closest to each other in the recorded run.
 
 use std::time::Instant;
 
@@ -42,15 +42,23 @@ pub struct Open {
     pub judged: bool,
 }
 
-/// The findings that are not confirmed yet, the application's first.
-pub fn open(findings: &[Finding]) -> Vec<Open> {
-    let wanted = |finding: &Finding| finding.evidence < Evidence::Confirmed && !finding.candidates.is_empty();
+/// Whether a finding is confirmed, and whether it does harm is not known since its runs could not be compared with serial ones.
+pub(crate) fn is_undecided(finding: &Finding) -> bool {
+    let compared = |limit: &Limit| !limit.has(LimitKind::NotCompared);
+    finding.evidence == Evidence::Confirmed && !finding.limit.as_ref().is_none_or(compared) && !is_of_platform(finding)
+}
+
+/// The findings that are not confirmed yet, the application's first, and those whose harm is not decided.
+pub fn open(findings: &[Finding], places: &Places) -> Vec<Open> {
+    let is_open = |finding: &Finding| finding.evidence < Evidence::Confirmed || is_undecided(finding);
+    let wanted = |finding: &Finding| is_open(finding) && !finding.candidates.is_empty();
     let mut order: Vec<usize> = (0..findings.len()).filter(|&index| wanted(&findings[index])).collect();
     // A race that happened is shown whatever it does; other findings need controls too.
     order.sort_by_key(|&index| {
         let finding = &findings[index];
         let rest = (finding.rule != Rule::DataRace, distance(finding));
-        (is_of_platform(finding), rest)
+        let whose = (is_of_platform(finding), !places.is_own(finding));
+        (whose, is_undecided(finding), rest)
     });
     let begin = |index: usize| Open {
         index,

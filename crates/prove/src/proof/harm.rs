@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ravel_analysis::finding::{Candidate, Outcome, OutcomeKind, UnitKind};
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::naming;
 use ravel_trace::names::{Location, Names, SiteKind, flags};
 use ravel_trace::naming::qualified_method;
@@ -70,14 +71,15 @@ impl Judged<'_> {
     }
 
     /// Why no harm was seen, in words.
-    pub fn no_harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> &'static str {
+    pub fn no_harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Limit {
         let comparable = !self.contended || self.apart && self.comparable(runs, controls).is_some();
         match comparable {
-            true => "its forced runs ended as a serial order of the units ends",
-            false => {
+            true => "its forced runs ended as a serial order of the units ends".into(),
+            false => Limit::new(
                 "other threads write to the same variables and do so in another order in each run, so the end of its forced runs \
-                 could not be compared with that of serial orders"
-            }
+                 could not be compared with that of serial orders",
+                [LimitKind::NotCompared],
+            ),
         }
     }
 

@@ -459,10 +459,11 @@ impl<'a> Prover<'a> {
         let controls = self.controls(goal, candidate, 1, apart)?;
         if controls.orders.is_empty() {
             self.disturbed = true;
-            return Ok("no serial order of the units could be forced, so nothing is known of harm".into());
+            let why = "no serial order of the units could be forced, so nothing is known of harm";
+            return Ok(Limit::new(why, [LimitKind::NotCompared]));
         }
         let Some(harm) = judged.harm(&runs, &controls) else {
-            return Ok(judged.no_harm(&runs, &controls).into());
+            return Ok(judged.no_harm(&runs, &controls));
         };
         if runs.len() < 2 {
             runs.push(self.run(&schedule, 1)?);
