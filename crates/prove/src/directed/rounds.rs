@@ -1,4 +1,4 @@
-//! Who gets a goal in the next run: every finding has its first run before any gets its second, and those of the application come
+//! Who gets a goal in the next run: what has happened once first, then every finding before any gets its second run, and those of the application come
 //! before those of libraries and of the JDK, data races first, and among them those whose accesses came closest to each other in the recorded run.
 
 use std::time::Instant;
@@ -89,7 +89,8 @@ pub fn make(
 ) -> Result<()> {
     while clock.now() < end && !clock.is_interrupted() {
         let mut next: Vec<usize> = (0..open.len()).filter(|&place| open[place].is_open()).collect();
-        next.sort_by_key(|&place| open[place].runs);
+        // What has happened once comes first: one more run completes a proof.
+        next.sort_by_key(|&place| (open[place].facts.is_empty(), open[place].runs));
         let round = next.first().map_or(0, |&place| open[place].runs);
         let most = GOALS_PER_RUN[round.min(GOALS_PER_RUN.len() - 1)];
         let mut plan = GoalsBuilder::new(*runs as u64 + 1);
