@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jobject, jthread};
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jboolean, jclass, jfieldID, jint, jlong, jobject, jthread};
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START,
-    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START, jvmtiCapabilities, jvmtiEnv, jvmtiError,
-    jvmtiEventCallbacks,
+    JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED,
+    JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_START,
+    jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEventCallbacks,
 };
 use ravel_protocol::{EndedBy, JvmName, Status, Watch, line};
 use ravel_trace::ids::ThreadId;
@@ -27,11 +28,12 @@ use crate::guard::{guard, guarded, say};
 use crate::helper;
 use crate::instrument::{Instrumenter, Redirects, quiet};
 use crate::jvm::{self, Jvmti};
-use crate::main_class::{command_line, main_class};
+use crate::main_class::{command_line, main_and_arguments, main_class};
 use crate::options::Options;
 use crate::recorder::Recorder;
 use crate::registry::Registry;
 use crate::roll;
+use crate::search::Search;
 use crate::standstill::{self, Watcher};
 use crate::thread_block::ThreadBlock;
 
@@ -54,6 +56,7 @@ pub struct Agent {
     pub(crate) instrumenter: Instrumenter,
     pub(crate) block_field: OnceLock<BlockField>,
     pub(crate) baton: Option<Baton>,
+    pub(crate) search: Option<Search>,
     pub(crate) chance: Option<Chance>,
     pub(crate) failures: Failures,
     /// Virtual threads that have begun and not ended.
@@ -115,16 +118,18 @@ impl Agent {
             }
             None => None,
         };
-        let forcing = options.schedule.is_some();
+        let forcing = options.is_forced();
         if forcing {
             // A virtual thread that waits for its turn keeps its carrier: there must be one for each that may have to wait.
             jvm::set_property(jvmti, c"jdk.virtualThreadScheduler.parallelism", CARRIERS);
             jvm::set_property(jvmti, c"jdk.virtualThreadScheduler.maxPoolSize", CARRIERS);
         }
         let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
+        let search = options.search.as_deref().map(Search::read).transpose()?;
         let redirects = Redirects {
             seed: options.seed.is_some(),
             clock: options.clock.is_some(),
+            search: search.is_some(),
         };
         let chance = (redirects.seed || redirects.clock).then(|| Chance::new(options.seed, options.clock));
         let watched: Option<Watch> = options
@@ -139,23 +144,32 @@ impl Agent {
             focus.as_ref().is_some_and(Focus::is_for_races),
         )?);
         let mut registry = Registry::new(Arc::clone(&recorder));
+        let inside = search.as_ref().is_some_and(Search::is_inside);
+        if let Some(search) = &search {
+            registry = registry.quiet(search.quiet());
+        }
         if let Some(list) = watched {
             registry = registry.watch(list);
         }
-        let instrumenter = Instrumenter::new(filter, focus, registry, forcing, redirects);
+        let mut instrumenter = Instrumenter::new(filter, focus, registry, forcing, redirects);
+        if inside {
+            instrumenter = instrumenter.keep();
+        }
+        let controlled = search.is_some();
         let agent = Agent {
             jvmti,
             recorder,
             instrumenter,
             block_field: OnceLock::new(),
             baton,
+            search,
             chance,
             failures: Failures::default(),
             virtual_threads: AtomicUsize::new(0),
             finished: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;
-        listen(jvmti)
+        listen(jvmti, controlled)
     }
 
     /// Tells a forced run of a new thread.
@@ -163,6 +177,9 @@ impl Agent {
         if let Some(baton) = &self.baton {
             let number = block.thread;
             baton.add(block, number, self.recorder.thread_path(ThreadId(number)));
+        }
+        if let Some(search) = &self.search {
+            search.add(block.thread, self.recorder.thread_path(ThreadId(block.thread)));
         }
     }
 
@@ -188,6 +205,12 @@ impl Agent {
         let (name, daemon) = jvm::thread_info(self.jvmti, env, thread).unwrap_or_default();
         if let Some(baton) = &self.baton {
             baton.begin(block.thread, &name, virtual_thread);
+        }
+        if let Some(search) = &self.search {
+            if virtual_thread {
+                search.note_obstacle("it uses virtual threads".to_string());
+            }
+            search.begin(block.thread, &name, daemon);
         }
         self.recorder.describe_thread(ThreadId(block.thread), |thread| {
             thread.name = if name.is_empty() && virtual_thread {
@@ -217,6 +240,9 @@ impl Agent {
         if let Some(baton) = &self.baton {
             baton.end(block);
         }
+        if let Some(search) = &self.search {
+            search.end(block);
+        }
         let died = u64::from(block.begun.get() > 1);
         self.recorder.append_numbered(block, RawKind::End, 0, died);
         self.recorder.end_thread(block);
@@ -232,7 +258,9 @@ impl Agent {
         let block = unsafe { &*(address as *const ThreadBlock) };
         block.begun.set(2);
         let words = jvm::describe(self.jvmti, env, exception);
-        if let Some(stack) = jvm::text(env, stack) {
+        // What its own end makes of a thread of a run that is over is no failure.
+        let ended = self.search.as_ref().is_some_and(Search::is_ending);
+        if let Some(stack) = jvm::text(env, stack).filter(|_| !ended) {
             let name = jvm::thread_info(self.jvmti, env, thread).map_or_else(String::new, |(name, _)| name);
             self.failures.died(name, words.clone(), &stack);
         }
@@ -242,6 +270,14 @@ impl Agent {
 
     /// Limits of the recording, and of a forced run.
     fn check_time(&self) {
+        if let Some(search) = &self.search {
+            search.watch();
+            let limit = self.recorder.options.max_time;
+            if !search.is_inside() && limit.is_some_and(|limit| self.recorder.elapsed() >= limit) {
+                self.end_process(EndedBy::Hang);
+            }
+            return;
+        }
         let Some(baton) = &self.baton else {
             self.recorder.check_limits();
             return;
@@ -298,6 +334,9 @@ impl Agent {
             failures: self.failures.all(),
             ..Footer::default()
         };
+        if let Some(search) = self.search.as_ref().filter(|search| !search.is_inside()) {
+            search.end_alone();
+        }
         let outcome = self.recorder.finish(footer);
         let status = Status {
             trace: self.recorder.path.clone(),
@@ -386,7 +425,7 @@ fn origin(bytes: &[u8]) -> Option<Surroundings> {
 }
 
 /// Asks the JVM for every class from the first one on, and for threads and the end.
-fn listen(jvmti: Jvmti) -> Result<(), String> {
+fn listen(jvmti: Jvmti, controlled: bool) -> Result<(), String> {
     let functions = jvmti.functions();
     let mut wanted = jvmtiCapabilities::default();
     wanted.set_can_generate_all_class_hook_events(true);
@@ -395,6 +434,8 @@ fn listen(jvmti: Jvmti) -> Result<(), String> {
     // For programs that stand still; neither changes how code runs.
     wanted.set_can_get_current_contended_monitor(true);
     wanted.set_can_get_monitor_info(true);
+    // For threads that block in code of the JDK.
+    wanted.set_can_generate_monitor_events(controlled);
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.VMStart = Some(on_vm_start);
     callbacks.VMInit = Some(on_vm_init);
@@ -402,6 +443,10 @@ fn listen(jvmti: Jvmti) -> Result<(), String> {
     callbacks.ThreadStart = Some(on_thread_start);
     callbacks.ThreadEnd = Some(on_thread_end);
     callbacks.ClassFileLoadHook = Some(on_class);
+    callbacks.MonitorContendedEnter = Some(on_blocking);
+    callbacks.MonitorContendedEntered = Some(on_blocked);
+    callbacks.MonitorWait = Some(on_wait);
+    callbacks.MonitorWaited = Some(on_waited);
     let (Some(add), Some(set), Some(enable)) = (
         functions.AddCapabilities,
         functions.SetEventCallbacks,
@@ -431,6 +476,17 @@ fn listen(jvmti: Jvmti) -> Result<(), String> {
             JVMTI_EVENT_THREAD_END,
             JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
         ] {
+            check("events", enable(jvmti.0, JVMTI_ENABLE, event, std::ptr::null_mut()))?;
+        }
+        for event in [
+            JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+            JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+            JVMTI_EVENT_MONITOR_WAIT,
+            JVMTI_EVENT_MONITOR_WAITED,
+        ]
+        .into_iter()
+        .filter(|_| controlled)
+        {
             check("events", enable(jvmti.0, JVMTI_ENABLE, event, std::ptr::null_mut()))?;
         }
     }
@@ -482,10 +538,13 @@ fn begin(env: *mut JNIEnv, thread: jthread) {
     if agent.finished.load(Ordering::SeqCst) || agent.recorder.options.everything || !jvm::prepare(env) {
         return;
     }
-    let new = agent.recorder.new_thread(None, 0);
-    agent.in_schedule(new);
-    jvm::set_block(env, agent, thread, new);
-    agent.thread_began(env, thread, false);
+    let inside = agent.search.as_ref().filter(|search| search.is_inside());
+    if inside.is_none() {
+        let new = agent.recorder.new_thread(None, 0);
+        agent.in_schedule(new);
+        jvm::set_block(env, agent, thread, new);
+        agent.thread_began(env, thread, false);
+    }
     let mut watcher = Watcher::new(env);
     let _ = std::thread::Builder::new().name("ravel-ticker".into()).spawn(move || {
         while !agent.finished.load(Ordering::Relaxed) {
@@ -493,6 +552,9 @@ fn begin(env: *mut JNIEnv, thread: jthread) {
             guard(|| {
                 agent.recorder.tick();
                 agent.check_time();
+                if inside.is_some() {
+                    return;
+                }
                 // A thread that waits for its turn in a forced run does so in native code, so it counts as one that runs.
                 if let Some(found) = watcher.look(agent) {
                     agent.failures.add(found.failure().clone());
@@ -506,6 +568,66 @@ fn begin(env: *mut JNIEnv, thread: jthread) {
                     });
                 }
             });
+        }
+    });
+    if let Some(search) = inside {
+        search_inside(agent, search, env);
+    }
+}
+
+/// Runs the program's `main` again and again, and ends the JVM.
+fn search_inside(agent: &'static Agent, search: &Search, env: *mut JNIEnv) -> ! {
+    agent.recorder.stop(EndReason::Other("nothing is recorded".into()));
+    match command_line().ok().and_then(|words| main_and_arguments(&words)) {
+        Some((main, arguments)) => {
+            if !jvm::drive(env, &main, &arguments) {
+                search.note_obstacle("its runs could not be driven".to_string());
+            }
+        }
+        None => search.note_obstacle("its command does not name a main class".to_string()),
+    }
+    search.end_runs();
+    // SAFETY: ends the process at once: threads of a run may be left that would keep it alive.
+    unsafe { libc::_exit(0) }
+}
+
+/// The number of a recorded thread that lives, with the search.
+fn controlled(env: *mut JNIEnv, thread: jthread) -> Option<(&'static Search, u32)> {
+    let agent = agent()?;
+    let address = jvm::block_of(env, agent, thread);
+    // SAFETY: the address of the block of a thread that has not ended, and the thread is the one that runs.
+    let block = (address != 0).then(|| unsafe { &*(address as *const ThreadBlock) })?;
+    Some((agent.search.as_ref()?, block.thread))
+}
+
+unsafe extern "system" fn on_blocking(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread, _: jobject) {
+    guard(|| {
+        if let Some((search, number)) = controlled(env, thread) {
+            search.goes_outside(number);
+        }
+    });
+}
+
+unsafe extern "system" fn on_blocked(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread, _: jobject) {
+    guard(|| {
+        if let Some((search, number)) = controlled(env, thread) {
+            search.comes_back(number);
+        }
+    });
+}
+
+unsafe extern "system" fn on_wait(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread, _: jobject, _: jlong) {
+    guard(|| {
+        if let Some((search, number)) = controlled(env, thread) {
+            search.goes_outside(number);
+        }
+    });
+}
+
+unsafe extern "system" fn on_waited(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jthread, _: jobject, _: jboolean) {
+    guard(|| {
+        if let Some((search, number)) = controlled(env, thread) {
+            search.comes_back(number);
         }
     });
 }

@@ -389,6 +389,7 @@ impl BatonState {
         match leave {
             Leave::Frame { depth, .. } => depth > 0 && frames >= u64::from(depth),
             Leave::Lock(count) => self.locks.count(number) >= count as usize,
+            Leave::Times(_) => false,
         }
     }
 
@@ -405,6 +406,7 @@ impl BatonState {
                 position <= entered
             }
             Leave::Lock(count) => self.locks.count(block.thread) >= count as usize,
+            Leave::Times(_) => false,
         }
     }
 }

@@ -135,6 +135,13 @@ impl Chance {
         });
     }
 
+    /// The thread has slept or waited so long, by the word of a scheduler.
+    pub fn pass(&self, thread: u32, nanos: u64) {
+        self.with(thread, String::new, |stream| {
+            stream.now = stream.now.saturating_add(nanos);
+        });
+    }
+
     /// A thread starts another one.
     pub fn fork(&self, parent: u32, child: u32) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);

@@ -41,6 +41,11 @@ impl Failures {
         }
     }
 
+    /// All of them, which are then forgotten.
+    pub fn take(&self) -> Vec<Failure> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// All of them, in the order in which they happened.
     pub fn all(&self) -> Vec<Failure> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jobject};
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jobject, jvalue};
 use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiError, jvmtiInterface_1_, jvmtiThreadInfo};
 
 use crate::agent::Agent;
@@ -194,6 +194,57 @@ pub fn text(env: *mut JNIEnv, string: jobject) -> Option<String> {
         let text = CStr::from_ptr(characters).to_string_lossy().into_owned();
         ((**env).ReleaseStringUTFChars)(env, string, characters);
         Some(text)
+    }
+}
+
+/// Calls `main` of a class; false if it has none. An exception of the program stays pending.
+pub fn call_main(env: *mut JNIEnv, class: jclass, arguments: jobject) -> bool {
+    // SAFETY: called on a thread of a live JVM with live references; the method is looked for before it is called.
+    unsafe {
+        let method = ((**env).GetStaticMethodID)(env, class, c"main".as_ptr(), c"([Ljava/lang/String;)V".as_ptr());
+        if method.is_null() {
+            clear(env);
+            return false;
+        }
+        let arguments = jvalue { l: arguments };
+        ((**env).CallStaticVoidMethodA)(env, class, method, &raw const arguments);
+    }
+    true
+}
+
+/// Has the driver of a search run the program's `main` again and again.
+pub fn drive(env: *mut JNIEnv, main: &str, words: &[String]) -> bool {
+    // SAFETY: called on a thread of a live JVM; every result is checked before use.
+    unsafe {
+        let class = ((**env).FindClass)(env, c"java/lang/RavelDriver".as_ptr());
+        let strings = ((**env).FindClass)(env, c"java/lang/String".as_ptr());
+        if class.is_null() || strings.is_null() {
+            clear(env);
+            return false;
+        }
+        let descriptor = c"(Ljava/lang/String;[Ljava/lang/String;)V";
+        let method = ((**env).GetStaticMethodID)(env, class, c"run".as_ptr(), descriptor.as_ptr());
+        let list = ((**env).NewObjectArray)(env, words.len() as jint, strings, std::ptr::null_mut());
+        if method.is_null() || list.is_null() {
+            clear(env);
+            return false;
+        }
+        for (place, word) in words.iter().enumerate() {
+            ((**env).SetObjectArrayElement)(env, list, place as jint, string(env, word));
+        }
+        let arguments = [
+            jvalue {
+                l: string(env, &main.replace('/', ".")),
+            },
+            jvalue { l: list },
+        ];
+        ((**env).CallStaticVoidMethodA)(env, class, method, arguments.as_ptr());
+        let failed = ((**env).ExceptionCheck)(env) != 0;
+        if failed {
+            ((**env).ExceptionDescribe)(env);
+            clear(env);
+        }
+        !failed
     }
 }
 

@@ -13,6 +13,7 @@ use crate::instrument::{accesses, library};
 use crate::models::{self, Effect};
 use crate::recorder::{self, MAX_SITES, MAX_THREADS, address, flag};
 use crate::registry;
+use crate::search::{answer, kind};
 use crate::thread_block::{self, MethodFrame, ModelFrame, ThreadBlock};
 
 /// A Java class of constants.
@@ -74,6 +75,8 @@ layout! {
         SHAKEN = offset_of!(ThreadBlock, shaken);
         SETTLED = offset_of!(ThreadBlock, settled);
         RUN_END = offset_of!(ThreadBlock, run_end);
+        PASSED = offset_of!(ThreadBlock, passed);
+        ASKED = offset_of!(ThreadBlock, asked);
         HELD = offset_of!(ThreadBlock, held);
         INSIDE = offset_of!(ThreadBlock, inside);
         CALLED = offset_of!(ThreadBlock, called);
@@ -242,6 +245,11 @@ layout! {
         CALLS_TOOL = registry::SITE_CALLS_TOOL;
     }
 
+    /// Bits of a site's hint in a search.
+    int Hint {
+        QUIET = registry::HINT_QUIET;
+    }
+
     /// Bits of the recording's flags.
     int Flag {
         KEEP_UNSHARED = flag::KEEP_UNSHARED;
@@ -249,6 +257,35 @@ layout! {
         FORCING = flag::FORCING;
         WITH_NOISE = flag::WITH_NOISE;
         FOR_RACES = flag::FOR_RACES;
+        SEARCHING = flag::SEARCHING;
+        INSIDE_JVM = flag::INSIDE_JVM;
+    }
+
+    /// What a thread of a search asks for.
+    int Request {
+        STEP = kind::STEP;
+        ACCESS = kind::ACCESS;
+        MONITOR = kind::MONITOR;
+        CALL = kind::CALL;
+        LOOK = kind::LOOK;
+        YIELD = kind::YIELD;
+        SLEEP = kind::SLEEP;
+        PARK = kind::PARK;
+        WAIT = kind::WAIT;
+        JOIN = kind::JOIN;
+        UNPARK = kind::UNPARK;
+        NOTIFY = kind::NOTIFY;
+        NOTIFY_ALL = kind::NOTIFY_ALL;
+        INTERRUPT = kind::INTERRUPT;
+        EXIT = kind::EXIT;
+    }
+
+    /// What it is told.
+    int Answer {
+        GO = answer::GO;
+        TIMED_OUT = answer::TIMED_OUT;
+        OVER = answer::OVER;
+        FREE = answer::FREE;
     }
 
     /// The tables that Ravel.address knows.
@@ -265,6 +302,7 @@ layout! {
         SAMPLE = address::SAMPLE;
         INITIALIZATIONS = address::INITIALIZATIONS;
         ENDS = address::ENDS;
+        HINTS = address::HINTS;
     }
 
     /// Sizes of tables: entries, or their logarithm.

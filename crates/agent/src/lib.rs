@@ -28,6 +28,7 @@ pub mod options;
 mod recorder;
 mod registry;
 mod roll;
+mod search;
 mod standstill;
 mod sync;
 mod thread_block;

@@ -56,6 +56,11 @@ pub fn command_line() -> std::io::Result<Vec<String>> {
 
 /// The internal name of the main class of a `java` command; none if the command does not tell.
 pub fn main_class(words: &[String]) -> Option<String> {
+    main_and_arguments(words).map(|(main, _)| main)
+}
+
+/// The same with what the program gets as its arguments.
+pub fn main_and_arguments(words: &[String]) -> Option<(String, Vec<String>)> {
     let mut rest = words.iter().skip(1).map(String::as_str);
     while let Some(word) = rest.next() {
         let named = match word {
@@ -68,7 +73,7 @@ pub fn main_class(words: &[String]) -> Option<String> {
             _ if word.starts_with(['-', '@']) => continue,
             _ => word.to_string(),
         };
-        return Some(named.replace('.', "/"));
+        return Some((named.replace('.', "/"), rest.map(str::to_string).collect()));
     }
     None
 }

@@ -12,6 +12,7 @@ use crate::chance::Form;
 use crate::guard::{guard, guarded};
 use crate::jvm;
 use crate::recorder::MAX_SITES;
+use crate::search::{self, Search, answer};
 use crate::sync::Ordering;
 use crate::thread_block::{RECORD, ThreadBlock};
 
@@ -302,6 +303,10 @@ pub extern "system" fn Java_java_lang_Ravel_timed(
         if let (Some((agent, block)), Ok(nanos)) = (block(thread), u64::try_from(nanos))
             && let Some(chance) = &agent.chance
         {
+            if agent.search.is_some() {
+                chance.pass(block.thread, nanos);
+                return;
+            }
             chance.wait(block.thread, nanos, exact != 0);
         }
     });
@@ -433,5 +438,88 @@ pub extern "system" fn Java_java_lang_Ravel_give(_: *mut JNIEnv, _: jclass, thre
         if let Some((_, baton, block)) = forced(thread) {
             baton.gives(block, lock as u64, all != 0);
         }
+        // A wait gives a monitor up by itself.
+        if let Some((agent, block)) = self::block(thread)
+            && let Some(search) = agent.search.as_ref().filter(|_| all == 0)
+        {
+            search.gives(block.thread, lock as u64);
+        }
     });
+}
+
+/// `Ravel.search`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_search(
+    _: *mut JNIEnv,
+    _: jclass,
+    thread: jlong,
+    request: jint,
+    a: jlong,
+    b: jlong,
+) -> jint {
+    guarded(|| answer::FREE, || search::requested(thread, request, a, b))
+}
+
+/// `Ravel.obstacle`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_obstacle(env: *mut JNIEnv, _: jclass, why: jobject) {
+    guard(|| {
+        if let Some(search) = agent().and_then(|agent| agent.search.as_ref()) {
+            search.note_obstacle(jvm::text(env, why).unwrap_or_default());
+        }
+    });
+}
+
+/// `Ravel.nextRun`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_nextRun(_: *mut JNIEnv, _: jclass) -> jboolean {
+    guarded(
+        || 0,
+        || {
+            jboolean::from(
+                agent()
+                    .and_then(|agent| agent.search.as_ref())
+                    .is_some_and(Search::next_run),
+            )
+        },
+    )
+}
+
+/// `Ravel.root`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_root(env: *mut JNIEnv, _: jclass, thread: jobject) {
+    guard(|| {
+        if let Some(agent) = agent() {
+            let new = agent.recorder.new_thread(None, 0);
+            agent.in_schedule(new);
+            jvm::set_block(env, agent, thread, new);
+        }
+    });
+}
+
+/// `Ravel.main`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_main(env: *mut JNIEnv, _: jclass, of: jclass, arguments: jobject) {
+    guard(|| {
+        if !jvm::call_main(env, of, arguments)
+            && let Some(search) = agent().and_then(|agent| agent.search.as_ref())
+        {
+            search.note_obstacle("it has no static main(String[])".to_string());
+        }
+    });
+}
+
+/// `Ravel.endRun`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_endRun(_: *mut JNIEnv, _: jclass) -> jboolean {
+    guarded(
+        || 0,
+        || {
+            let Some(agent) = agent() else { return 0 };
+            let Some(search) = &agent.search else { return 0 };
+            let ended = search.end_run();
+            search.judge_run(&agent.failures.take());
+            jboolean::from(ended)
+        },
+    )
 }

@@ -41,6 +41,11 @@ pub struct Options {
     pub focus: Option<PathBuf>,
     /// Run under this schedule instead of recording.
     pub schedule: Option<PathBuf>,
+    /// Run under a scheduler that decides at each point which thread goes on, as this file says; what the runs show goes to the file
+    /// with the extension `found`.
+    pub search: Option<PathBuf>,
+    /// Run `main` again and again inside this JVM, and record nothing.
+    pub inside: bool,
     /// Direct the run to the goals of this file instead of recording; the log goes to `out`.
     pub goals: Option<PathBuf>,
     /// Run under the schedule and record as without one: what methods return is not noted.
@@ -82,6 +87,8 @@ impl Default for Options {
             status: None,
             focus: None,
             schedule: None,
+            search: None,
+            inside: false,
             goals: None,
             explore: false,
             watch: None,
@@ -129,6 +136,8 @@ impl Options {
                 "status" => options.status = Some(PathBuf::from(value)),
                 "focus" => options.focus = Some(PathBuf::from(value)),
                 "schedule" => options.schedule = Some(PathBuf::from(value)),
+                "search" => options.search = Some(PathBuf::from(value)),
+                "inside" => options.inside = true,
                 "goals" => options.goals = Some(PathBuf::from(value)),
                 "explore" => options.explore = true,
                 "watch" => options.watch = Some(PathBuf::from(value)),
@@ -142,6 +151,11 @@ impl Options {
             }
         }
         Ok(options)
+    }
+
+    /// Whether threads ask before each point.
+    pub fn is_forced(&self) -> bool {
+        self.schedule.is_some() || self.search.is_some()
     }
 
     /// The text that [`Options::parse`] reads back.
@@ -158,6 +172,7 @@ impl Options {
             ("keep-repeats", self.keep_repeats),
             ("keep-final", self.keep_final),
             ("explore", self.explore),
+            ("inside", self.inside),
             ("tied", self.tied),
             ("everything", self.everything),
         ] {
@@ -188,6 +203,7 @@ impl Options {
             ("status", &self.status),
             ("focus", &self.focus),
             ("schedule", &self.schedule),
+            ("search", &self.search),
             ("goals", &self.goals),
             ("watch", &self.watch),
             ("roll", &self.roll),

@@ -23,6 +23,8 @@ use self::writer::{Message, QUEUE, Spares};
 use crate::handover::Cut;
 use crate::memory::Region;
 use crate::options::Options;
+use crate::registry::HINT_WRITES;
+use crate::search::Op;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::thread_block::{SETTLED, ThreadBlock};
 
@@ -65,6 +67,7 @@ pub mod address {
     pub const SAMPLE: i32 = 9;
     pub const INITIALIZATIONS: i32 = 10;
     pub const ENDS: i32 = 11;
+    pub const HINTS: i32 = 12;
 }
 
 /// Bits of the answer to `address::FLAGS`.
@@ -79,6 +82,10 @@ pub mod flag {
     pub const WITH_NOISE: i64 = 8;
     /// The recording is for races alone: it has frames only where code outside the program calls, and where methods lock.
     pub const FOR_RACES: i64 = 16;
+    /// A scheduler decides at each point which thread goes on; the code is that of a forced run.
+    pub const SEARCHING: i64 = 32;
+    /// The program runs again and again inside this JVM.
+    pub const INSIDE_JVM: i64 = 64;
 }
 
 /// What instrumented code and the agent's callbacks share.
@@ -103,6 +110,8 @@ pub struct Recorder {
     blocks: Region<u64>,
     /// A byte for each thread: 1 once it has ended.
     ends: Region<u8>,
+    /// A byte for each site, for the scheduler of a search.
+    pub hints: Region<u8>,
     /// Where a thread writes to that could not be given memory of its own. Nothing reads it.
     spill: Region<u8>,
     threads: Mutex<Threads>,
@@ -155,6 +164,7 @@ impl Recorder {
             regions: Region::new(REGIONS)?,
             blocks: Region::new(MAX_THREADS + 2)?,
             ends: Region::new(MAX_ENDS)?,
+            hints: Region::new(MAX_SITES)?,
             spill: Region::new(SPILL)?,
             threads: Mutex::new(Threads::default()),
             next_object: AtomicU64::new(1),
@@ -197,6 +207,7 @@ impl Recorder {
             // In a cache line of its own, away from the counter.
             address::INITIALIZATIONS => self.sequence.at(32) as i64,
             address::ENDS => self.ends.at(0) as i64,
+            address::HINTS => self.hints.at(0) as i64,
             _ => 0,
         }
     }
@@ -206,9 +217,11 @@ impl Recorder {
         [
             (options.keep_unshared, flag::KEEP_UNSHARED),
             (options.keep_repeats, flag::KEEP_REPEATS),
-            (options.schedule.is_some(), flag::FORCING),
+            (options.is_forced(), flag::FORCING),
             (options.noise.is_some(), flag::WITH_NOISE),
             (self.for_races, flag::FOR_RACES),
+            (options.search.is_some(), flag::SEARCHING),
+            (options.inside, flag::INSIDE_JVM),
         ]
         .into_iter()
         .filter_map(|(set, bit)| set.then_some(bit))
@@ -262,6 +275,19 @@ impl Recorder {
     /// Since when the recording runs.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// What the access at a site does, for the scheduler of a search.
+    pub fn op_at(&self, site: usize) -> Op {
+        if site >= MAX_SITES {
+            return Op::Step;
+        }
+        // SAFETY: both are within their regions; a byte and a word are read whole.
+        let (field, hint) = unsafe { (self.statics.at(site).read(), self.hints.at(site).read()) };
+        Op::Access {
+            field,
+            writes: hint & HINT_WRITES != 0,
+        }
     }
 
     /// Whether a limit has been reached; checked by the ticker.

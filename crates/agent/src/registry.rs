@@ -22,6 +22,10 @@ pub const SITE_FINAL: u8 = 2;
 pub const SITE_UNWATCHED: u8 = 4;
 /// It is a call of a tool of the JDK: what is in the tool counts.
 pub const SITE_CALLS_TOOL: u8 = 8;
+/// A site's hint: an access needs no decision, because no two threads share the field.
+pub const HINT_QUIET: u8 = 1;
+/// A site's hint: the access writes.
+pub const HINT_WRITES: u8 = 2;
 
 /// A field as a class file declares it.
 #[derive(Debug, Clone)]
@@ -74,6 +78,8 @@ struct Watched {
 pub struct Registry {
     /// The accesses and results that are recorded; all if none are named.
     watched: Option<Watched>,
+    /// In a search: fields that no two threads share.
+    quiet: FxHashSet<String>,
     recorder: Arc<Recorder>,
     classes: FxHashMap<String, ClassEntry>,
     class_count: u32,
@@ -87,6 +93,7 @@ impl Registry {
     pub fn new(recorder: Arc<Recorder>) -> Self {
         Registry {
             watched: None,
+            quiet: FxHashSet::default(),
             recorder,
             classes: FxHashMap::default(),
             class_count: 0,
@@ -103,6 +110,17 @@ impl Registry {
             methods: watch.methods.into_iter().collect(),
         });
         self
+    }
+
+    /// Names the fields that no two threads share.
+    pub fn quiet(mut self, fields: &[String]) -> Self {
+        self.quiet = fields.iter().cloned().collect();
+        self
+    }
+
+    /// Says that the access at a site writes.
+    pub fn writes(&self, site: SiteId) {
+        self.hint(site, HINT_WRITES);
     }
 
     /// Whether accesses to a field, or to elements of arrays, are recorded.
@@ -231,6 +249,9 @@ impl Registry {
         if elements && !self.watches(|| ELEMENTS.to_string()) {
             self.flag(id, SITE_UNWATCHED);
         }
+        if elements && self.quiet.contains(ELEMENTS) {
+            self.hint(id, HINT_QUIET);
+        }
         if let SiteKind::Call(callee) = &site.what
             && callee
                 .rsplit_once('.')
@@ -342,6 +363,14 @@ impl Registry {
         if !self.is_watched(&self.fields[declared.index()]) {
             byte |= SITE_UNWATCHED;
         }
+        let field = &self.fields[declared.index()];
+        let is_quiet = || {
+            self.quiet
+                .contains(&format!("{}.{}", field.class.replace('/', "."), field.name))
+        };
+        if flags & flags::FINAL != 0 || !self.quiet.is_empty() && is_quiet() {
+            self.hint(id, HINT_QUIET);
+        }
         self.flag(id, byte);
         Knowledge::Flags(flags)
     }
@@ -349,6 +378,14 @@ impl Registry {
     fn flag(&self, site: SiteId, byte: u8) {
         // SAFETY: the site is below MAX_SITES, the size of the region; a byte is written whole.
         unsafe { self.recorder.sites.at(site.index()).write(byte) };
+    }
+
+    fn hint(&self, site: SiteId, bit: u8) {
+        // SAFETY: the site is below MAX_SITES, the size of the region; a byte is written whole, and only with the registry locked.
+        unsafe {
+            let place = self.recorder.hints.at(site.index());
+            place.write(place.read() | bit);
+        }
     }
 
     fn point_at(&self, site: SiteId, field: FieldId) {

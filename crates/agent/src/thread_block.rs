@@ -148,6 +148,10 @@ pub struct ThreadBlock {
     pub settled: Cell<u64>,
     /// Forced runs: the position after the run of points that the thread is in.
     pub run_end: Cell<u32>,
+    /// In a search: points passed without a decision.
+    pub passed: Cell<u32>,
+    /// In a search: points of a run that is over.
+    pub asked: Cell<u32>,
     /// Locks held, as far as it was seen.
     pub held: Cell<u32>,
     /// 1 while code of the JDK accesses its objects.

@@ -11,6 +11,8 @@
 //! | [`goal::Goals`] | prover | agent: which steps of which threads a directed run should bring about |
 //! | [`goal::LogLine`] | agent | prover: which of them happened, and how the goals fared |
 //! | [`FocusDigest`](focus::FocusDigest) | prover | agent: what a focus plan leaves out of the recording |
+//! | [`Search`] | prover | agent: run the program under a scheduler, often or once
+//! | [`Searched`] | agent | prover: which of the runs failed, and in which order
 //! | [`Status`] | agent | command line: how the JVM ended, and the [`Verdict`] on its schedule |
 //! | [`Signature`] | agent | agent and prover: a JVM of the command started |
 //!
@@ -23,6 +25,7 @@ pub mod goal;
 mod jvm;
 pub mod line;
 mod schedule;
+mod search;
 mod status;
 mod verdict;
 mod watch;
@@ -30,6 +33,7 @@ mod watch;
 pub use jvm::{JvmName, Signature};
 pub use line::{LineError, Message, VERSION};
 pub use schedule::{Leave, ParseError, Schedule, Segment, ThreadName};
+pub use search::{Inside, Search, Searched, StrategyKind};
 pub use status::{EndedBy, Status};
 pub use verdict::{Cause, Slip, Verdict, WantedLock};
 pub use watch::{ELEMENTS, Watch};

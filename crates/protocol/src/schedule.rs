@@ -36,6 +36,9 @@ pub enum Leave {
     },
     /// The lock that was its so-many-th, the first being 1.
     Lock(u32),
+    /// Nothing: the turn ends when it comes to the position for the so-many-th time. A thread of a controlled run that waits or parks comes
+    /// to the same position again.
+    Times(u32),
 }
 
 impl std::fmt::Display for Leave {
@@ -43,6 +46,7 @@ impl std::fmt::Display for Leave {
         match self {
             Leave::Frame { depth, entered } => write!(f, "frame {depth} entered {entered}"),
             Leave::Lock(count) => write!(f, "lock {count}"),
+            Leave::Times(times) => write!(f, "visit {times}"),
         }
     }
 }
@@ -66,6 +70,9 @@ pub struct Schedule {
     pub threads: Vec<ThreadName>,
     /// The turns.
     pub segments: Vec<Segment>,
+    /// Whether exactly one thread runs at a time, and waits, parks and sleeps are the scheduler's: the order of a run of a search.
+    #[serde(default)]
+    pub controlled: bool,
 }
 
 impl Message for Schedule {
@@ -77,13 +84,19 @@ impl Message for Schedule {
 struct Unchecked {
     threads: Vec<ThreadName>,
     segments: Vec<Segment>,
+    #[serde(default)]
+    controlled: bool,
 }
 
 impl TryFrom<Unchecked> for Schedule {
     type Error = String;
 
     fn try_from(schedule: Unchecked) -> Result<Schedule, String> {
-        let Unchecked { threads, segments } = schedule;
+        let Unchecked {
+            threads,
+            segments,
+            controlled,
+        } = schedule;
         if let Some(turn) = segments.iter().position(|segment| segment.thread >= threads.len()) {
             return Err(format!(
                 "turn {turn} is of thread {}, and the schedule has {} threads",
@@ -91,7 +104,11 @@ impl TryFrom<Unchecked> for Schedule {
                 threads.len()
             ));
         }
-        Ok(Schedule { threads, segments })
+        Ok(Schedule {
+            threads,
+            segments,
+            controlled,
+        })
     }
 }
 

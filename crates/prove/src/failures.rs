@@ -407,6 +407,7 @@ mod tests {
                 path: "main".into(),
                 name: "main".into(),
             }],
+            controlled: false,
         };
         let failed = [FailedRun {
             schedule,

@@ -4,6 +4,7 @@
 mod explore;
 mod failed;
 pub mod record;
+mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,8 @@ use crate::obstacle::{self, RecordedWith};
 use crate::plans;
 use crate::proof::{Budget, Tally, is_observed_race_of_application, prove};
 use crate::suspects::{Suspected, Suspects, class_path, name_locks};
+
+pub use self::search::{SearchSettings, Searches};
 
 /// What a job is to do.
 #[derive(Clone, Debug, Default)]
@@ -95,6 +98,8 @@ pub struct Job<'a> {
     /// Whether the recorded runs are short enough for other orders to be tried.
     explorable: bool,
     orders: Orders,
+    /// What the searches came to.
+    searches: Vec<Searches>,
     /// Whether every trace was read to its end.
     whole: bool,
     /// Records that were decoded.
@@ -160,6 +165,8 @@ pub struct WorkDone {
     pub unforced: Option<String>,
     /// Orders that were not recorded.
     pub orders: Orders,
+    /// What the searches came to.
+    pub searches: Vec<Searches>,
     /// Records of all traces that were decoded, each as often as it was: what reading has cost.
     pub decoded: u64,
 }
@@ -198,6 +205,7 @@ impl<'a> Job<'a> {
             unguarded: BTreeSet::new(),
             explorable: true,
             orders: Orders::NotWanted,
+            searches: Vec::new(),
             whole: true,
             decoded: 0,
             recorded_failures: Vec::new(),
@@ -556,6 +564,7 @@ impl<'a> Job<'a> {
                 tally,
                 unforced: self.unforced,
                 orders: self.orders,
+                searches: self.searches,
                 decoded: self.decoded,
             },
             whole: self.whole,

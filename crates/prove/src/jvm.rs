@@ -2,6 +2,7 @@
 
 mod direct;
 mod kept;
+mod searched;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -224,8 +225,30 @@ impl JvmRunner {
     /// in the directory.
     fn run(&self, schedule: &Schedule, scratch: &Path, explore: bool) -> Result<(Forced, bool)> {
         let place = |name: &str| scratch.join(name);
-        let (list, status) = (place("turns"), place("status"));
+        if schedule.controlled {
+            let plan = searched::following(schedule);
+            return self.run_as(&|options| self.controlled(options, &plan, scratch), scratch, explore);
+        }
+        let list = place("turns");
         fs::write(&list, line::encode(schedule)?).context("the schedule")?;
+        let forced = |options: Options| {
+            Ok(Options {
+                schedule: Some(list.clone()),
+                ..options
+            })
+        };
+        self.run_as(&forced, scratch, explore)
+    }
+
+    /// The same with options that say how the run is made.
+    fn run_as(
+        &self,
+        how: &dyn Fn(Options) -> Result<Options>,
+        scratch: &Path,
+        explore: bool,
+    ) -> Result<(Forced, bool)> {
+        let place = |name: &str| scratch.join(name);
+        let status = place("status");
         let watch = match &self.watched {
             Some(watch) => {
                 fs::write(place("watch"), line::encode(watch)?).context("the list of watched fields")?;
@@ -238,7 +261,6 @@ impl JvmRunner {
             out: place(TRACE),
             watch,
             status: Some(status.clone()),
-            schedule: Some(list),
             explore,
             command: self.command.clone(),
             roll: self.jvm.as_ref().map(|_| place("roll")),
@@ -251,7 +273,7 @@ impl JvmRunner {
             let left = end.saturating_duration_since(Instant::now()) + LAST_GRACE;
             left.min(limit + GRACE)
         });
-        let (ended, timed_out) = self.start(options, scratch, patience)?;
+        let (ended, timed_out) = self.start(how(options)?, scratch, patience)?;
         // A JVM that was killed, or was never started, has not reported.
         let reports: Vec<Status> = match status.exists() {
             true => line::read_all(&status)?,

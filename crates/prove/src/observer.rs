@@ -71,6 +71,11 @@ pub enum Progress<'p> {
         /// All of them.
         total: usize,
     },
+    /// The program is run again and again inside one JVM.
+    Searching {
+        /// At most so often.
+        runs: u32,
+    },
     /// Findings are forced.
     Forcing {
         /// Findings that were tried.

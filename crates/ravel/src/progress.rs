@@ -152,6 +152,7 @@ fn words_of(progress: &Progress<'_>, elapsed: Duration) -> String {
         Progress::Exploring { begun, total } => {
             format!("trying other orders: {begun} of {total}, {seconds:.0} s")
         }
+        Progress::Searching { runs } => format!("exploring: up to {runs} runs in one JVM"),
         Progress::Forcing {
             tried,
             total,

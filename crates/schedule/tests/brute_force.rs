@@ -533,6 +533,7 @@ fn as_schedule(case: &Case, order: &[usize]) -> Schedule {
     let mut schedule = Schedule {
         threads: case.image.thread_names().to_vec(),
         segments: Vec::new(),
+        controlled: false,
     };
     for &thread in order {
         at[thread] += 1;

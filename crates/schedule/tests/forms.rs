@@ -31,6 +31,7 @@ fn example() -> Schedule {
                 leave: None,
             },
         ],
+        controlled: false,
     }
 }
 

@@ -6,6 +6,7 @@
 //! stop before it: there each access moves it by one, and what was cut short is made up for.
 
 use ravel_classfile::{Code, Instruction, Operand, Result, decode_modified_utf8, op};
+use ravel_trace::ids::SiteId;
 use ravel_trace::names::{Site, SiteKind, flags};
 
 use super::application::{MethodWriter, value_descriptor, value_kind};
@@ -117,6 +118,9 @@ impl MethodWriter<'_, '_> {
         else {
             return Ok(());
         };
+        if matches!(opcode, op::PUTFIELD | op::PUTSTATIC) {
+            self.cx.state.registry.writes(site);
+        }
         let volatile = match knowledge {
             Knowledge::Flags(known) if known & flags::VOLATILE != 0 => Volatile::Yes,
             Knowledge::Flags(_) => Volatile::No,
@@ -156,6 +160,9 @@ impl MethodWriter<'_, '_> {
         let Some(site) = self.site(pc, SiteKind::Element(element_type(opcode).0.to_string())) else {
             return Ok(());
         };
+        if opcode >= op::IASTORE {
+            self.cx.state.registry.writes(SiteId(site as u32));
+        }
         self.join(Access {
             pc,
             opcode,

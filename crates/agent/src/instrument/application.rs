@@ -291,6 +291,14 @@ impl MethodWriter<'_, '_> {
                 .int(site, pool)?
                 .call(hook, "(Ljava/lang/Object;I)V", pool)?;
             self.edit.insert_before(pc, &emit.bytes);
+            if self.cx.searching {
+                let hook = match name == b"notify" {
+                    true => hook::SEARCH_NOTIFY,
+                    false => hook::SEARCH_NOTIFY_ALL,
+                };
+                let emit = Emit::new().call(hook, "(Ljava/lang/Object;)V", pool)?;
+                self.edit.replace(pc, &emit.bytes);
+            }
             return Ok(());
         }
         let array_clone = owner.starts_with('[');
@@ -366,6 +374,14 @@ impl MethodWriter<'_, '_> {
         let after = Emit::new().int(site, pool)?.call(hook::WAITED, "(I)V", pool)?;
         self.edit.insert_before(pc, &before.bytes);
         self.edit.insert_after(pc, &after.bytes);
+        if self.cx.searching {
+            let descriptor = match descriptor {
+                b"()V" => "(Ljava/lang/Object;)V",
+                _ => "(Ljava/lang/Object;J)V",
+            };
+            let emit = Emit::new().call(hook::SEARCH_AWAIT, descriptor, &mut self.class.pool)?;
+            self.edit.replace(pc, &emit.bytes);
+        }
         Ok(())
     }
 

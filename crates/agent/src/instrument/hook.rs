@@ -98,6 +98,16 @@ hooks! {
         AFTER_MONITOR = "afterMonitor";
         JPOINT = "jpoint";
     }
+    RavelSearch {
+        SEARCH_AWAIT = "await";
+        SEARCH_NOTIFY = "notify";
+        SEARCH_NOTIFY_ALL = "notifyAll";
+        SEARCH_PARK = "park";
+        SEARCH_UNPARK = "unpark";
+        SEARCH_YIELD = "yield";
+        SEARCH_EXIT = "exit";
+        SEARCH_SHUTDOWN_HOOK = "addShutdownHook";
+    }
     RavelChance {
         ZERO = "zero";
         CHANCE = "chance";

@@ -55,7 +55,12 @@ pub struct Instrumenter {
     forcing: bool,
     redirects: Redirects,
     state: Mutex<InstrumentState>,
+    /// Where classes are loaded again and again: what became of the application's, with the bytes that they had.
+    again: Option<Mutex<Rewritten>>,
 }
+
+/// Classes by name: the bytes, and those that they became.
+type Rewritten = FxHashMap<String, (Vec<u8>, Option<Vec<u8>>)>;
 
 /// What all classes share.
 pub(crate) struct InstrumentState {
@@ -74,6 +79,8 @@ pub(crate) struct Context<'a> {
     pub moved: Vec<bool>,
     pub state: &'a mut InstrumentState,
     pub forcing: bool,
+    /// Whether waits and notifications are a scheduler's.
+    pub searching: bool,
     pub class: ClassId,
     pub name: String,
     pub superclass: String,
@@ -101,7 +108,14 @@ impl Instrumenter {
                 registry,
                 counts: Counts::default(),
             }),
+            again: None,
         }
+    }
+
+    /// Keeps what became of the application's classes, which are loaded again.
+    pub fn keep(mut self) -> Self {
+        self.again = Some(Mutex::default());
+        self
     }
 
     /// The counts so far.
@@ -130,6 +144,21 @@ impl Instrumenter {
 
     /// The changed class, or none if it stays as it is.
     pub fn transform(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+        let Some(again) = &self.again else {
+            return self.changed(name, bytes);
+        };
+        let lock = || again.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((same, new)) = lock().get(name)
+            && same == bytes
+        {
+            return new.clone();
+        }
+        let new = self.changed(name, bytes);
+        lock().insert(name.to_string(), (bytes.to_vec(), new.clone()));
+        new
+    }
+
+    fn changed(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         let treatment = self.filter.treatment(name);
         if treatment == Treatment::Library && !library::concerns(name) && !self.redirects.concerns(name) {
             return None;
@@ -179,6 +208,7 @@ impl Instrumenter {
             moved: Vec::new(),
             state,
             forcing: self.forcing,
+            searching: self.redirects.search,
             class: ClassId(0),
             name: name.to_string(),
             superclass,
@@ -226,6 +256,7 @@ impl Instrumenter {
             moved,
             state,
             forcing: self.forcing,
+            searching: self.redirects.search,
             class: ClassId(0),
             name: name.to_string(),
             superclass,

@@ -17,6 +17,8 @@ pub struct Redirects {
     pub seed: bool,
     /// Time.
     pub clock: bool,
+    /// Parking, yielding and ending the program: in searches.
+    pub search: bool,
 }
 
 /// A call of a method (class, name, descriptor) becomes one of a hook (with its descriptor).
@@ -32,6 +34,29 @@ const MILLIS: Call = ((SYSTEM, "currentTimeMillis", "()J"), (hook::MILLIS, "()J"
 const NANOS: Call = ((SYSTEM, "nanoTime", "()J"), (hook::NANOS, "()J"));
 const SLEEP: Call = ((THREAD, "sleep", "(J)V"), (hook::SLEEP, "(J)V"));
 const SLEEP_NANOS: Call = ((THREAD, "sleep", "(JI)V"), (hook::SLEEP, "(JI)V"));
+const YIELD: Call = ((THREAD, "yield", "()V"), (hook::SEARCH_YIELD, "()V"));
+const SPIN: Call = ((THREAD, "onSpinWait", "()V"), (hook::SEARCH_YIELD, "()V"));
+const EXIT: Call = ((SYSTEM, "exit", "(I)V"), (hook::SEARCH_EXIT, "(I)V"));
+const RUNTIME_EXIT: Call = (
+    ("java/lang/Runtime", "exit", "(I)V"),
+    (hook::SEARCH_EXIT, "(Ljava/lang/Runtime;I)V"),
+);
+const RUNTIME_HALT: Call = (
+    ("java/lang/Runtime", "halt", "(I)V"),
+    (hook::SEARCH_EXIT, "(Ljava/lang/Runtime;I)V"),
+);
+const SHUTDOWN_HOOK: Call = (
+    ("java/lang/Runtime", "addShutdownHook", "(Ljava/lang/Thread;)V"),
+    (hook::SEARCH_SHUTDOWN_HOOK, "(Ljava/lang/Runtime;Ljava/lang/Thread;)V"),
+);
+const PARK: Call = (
+    ("jdk/internal/misc/Unsafe", "park", "(ZJ)V"),
+    (hook::SEARCH_PARK, "(Ljdk/internal/misc/Unsafe;ZJ)V"),
+);
+const UNPARK: Call = (
+    ("jdk/internal/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V"),
+    (hook::SEARCH_UNPARK, "(Ljdk/internal/misc/Unsafe;Ljava/lang/Object;)V"),
+);
 const ADJUSTMENT: Call = (
     ("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J"),
     (hook::ADJUSTMENT, "(J)J"),
@@ -71,6 +96,19 @@ impl Redirects {
     /// The calls to be replaced in a class.
     fn calls(self, class: &str, application: bool) -> &'static [Call] {
         match class {
+            _ if application && self.search => &[
+                MILLIS,
+                NANOS,
+                SLEEP,
+                SLEEP_NANOS,
+                YIELD,
+                SPIN,
+                EXIT,
+                RUNTIME_EXIT,
+                RUNTIME_HALT,
+                SHUTDOWN_HOOK,
+            ],
+            SUPPORT if self.search => &[PARK, UNPARK],
             _ if application && self.clock => &[MILLIS, NANOS, SLEEP, SLEEP_NANOS],
             RANDOM if self.seed => &[
                 ((RANDOM, "seedUniquifier", "()J"), (hook::ZERO, "()J")),
@@ -101,8 +139,9 @@ impl Redirects {
         // A generator that has no use for its seed must not take one either.
         let mut changed = self.seed && (SHARED.contains(&name) || name == LOCAL) && seeded(class)?;
         let calls = self.calls(name, application);
-        let waits = self.clock && application;
-        let parks = self.clock && name == SUPPORT;
+        // The scheduler of a search moves the clock by itself.
+        let waits = self.clock && application && !self.search;
+        let parks = self.clock && name == SUPPORT && !self.search;
         if calls.is_empty() && !waits && !parks {
             return Ok(changed);
         }

@@ -40,7 +40,10 @@ impl Recorder {
             self.stop(EndReason::Other(format!("more than {MAX_ENDS} threads")));
         }
         // The collector may still look at the block of a thread that ended late.
-        let spare = threads.spare.pop().filter(|_| !self.cut.is_near());
+        let spare = threads
+            .spare
+            .pop()
+            .filter(|_| self.options.inside || !self.cut.is_near());
         let (stack, models, repeats) = match spare.and_then(ThreadBlock::tables) {
             Some(tables) => tables,
             None => (
@@ -77,7 +80,7 @@ impl Recorder {
             novel: Cell::new(0),
             bottom: AtomicU64::new(stack),
             model_base: Cell::new(models),
-            gate: AtomicU32::new(if self.options.schedule.is_some() { 0 } else { u32::MAX }),
+            gate: AtomicU32::new(if self.options.is_forced() { 0 } else { u32::MAX }),
             noise: Cell::new(Rng::with_seed(seed.wrapping_add(thread.into())).u32(..)),
             repeats: Cell::new(repeats),
             thread,
@@ -92,6 +95,8 @@ impl Recorder {
             shaken: AtomicU64::new(1),
             settled: Cell::new(0),
             run_end: Cell::new(0),
+            passed: Cell::new(0),
+            asked: Cell::new(0),
             held: Cell::new(0),
             inside: Cell::new(0),
             called: Cell::new(0),
@@ -228,7 +233,8 @@ impl Recorder {
         drop(take_buffer(block));
         let mut threads = lock(&self.threads);
         // After the cut the collector may look at the block without the lock.
-        if self.options.schedule.is_some() || self.cut.is_near() {
+        // Inside one JVM there is no collector: nothing is recorded.
+        if !self.options.inside && (self.options.is_forced() || self.cut.is_near()) {
             return;
         }
         if let Some(entry) = threads.entries.get_mut(number) {

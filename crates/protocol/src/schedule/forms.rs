@@ -38,6 +38,8 @@ pub enum ParseError {
 }
 
 const FIRST_LINE: &str = "ravel schedule 1";
+/// The line that says that exactly one thread runs at a time.
+const CONTROLLED: &str = "controlled";
 
 impl Schedule {
     /// Thread name and number of points, in turn: the form of a finding's JSON.
@@ -95,6 +97,9 @@ impl Schedule {
     /// The form to store and to edit.
     pub fn to_text(&self) -> String {
         let mut text = format!("{FIRST_LINE}\n");
+        if self.controlled {
+            let _ = writeln!(text, "{CONTROLLED}");
+        }
         for thread in &self.threads {
             let name = serde_json::Value::from(thread.name.as_str());
             let _ = writeln!(text, "thread {} {name}", thread.path);
@@ -165,6 +170,10 @@ impl Parser {
         match word {
             "thread" => self.thread(rest.trim_start()),
             "run" => self.run(rest),
+            CONTROLLED => {
+                self.schedule.controlled = true;
+                Ok(())
+            }
             _ => Err(format!(
                 "expected `thread PATH \"NAME\"` or `run PATH to POSITION`, found `{word}`"
             )),
@@ -197,6 +206,7 @@ impl Parser {
         let (path, position, leave) = match words[..] {
             [path, "to", position] => (path, position, None),
             [path, "to", position, "out", "of", "lock", count] => (path, position, Some(Leave::Lock(number(count)?))),
+            [path, "to", position, "out", "of", "visit", times] => (path, position, Some(Leave::Times(number(times)?))),
             [path, "to", position, "out", "of", "frame", depth, "entered", entered] => {
                 let (depth, entered) = (number(depth)?, number(entered)?);
                 (path, position, Some(Leave::Frame { depth, entered }))

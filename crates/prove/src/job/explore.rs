@@ -126,7 +126,7 @@ impl Job<'_> {
     }
 
     /// Looks for what is new in the trace of a run that was not recorded, and forces it. Whether anything of it is reported.
-    fn look_at(&mut self, path: &Path, mut trace: Trace, closer: bool) -> Result<bool> {
+    pub(super) fn look_at(&mut self, path: &Path, mut trace: Trace, closer: bool) -> Result<bool> {
         trace.rewind();
         let mut findings = self.analyse(path, &mut trace, false, self.deadline())?;
         findings.retain(|finding| match self.evidence(&finding.id) {

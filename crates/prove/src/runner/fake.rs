@@ -282,6 +282,7 @@ impl<'p> Machine<'p> {
                 frame.is_some_and(|(at, _)| *at <= entered)
             }
             Leave::Lock(count) => running.held >= count,
+            Leave::Times(_) => false,
         }
     }
 

@@ -10,7 +10,7 @@ use ravel_own::plan::Mode;
 use ravel_prove::claim::Claim;
 use ravel_prove::interrupt;
 use ravel_prove::job::record::{Request, record_runs};
-use ravel_prove::job::{Finished, Job, Orders, Settings, WorkDone};
+use ravel_prove::job::{Finished, Job, Orders, SearchSettings, Searches, Settings, WorkDone};
 use ravel_prove::observer::Observer as _;
 use ravel_prove::proof::Budget;
 use ravel_prove::recording::{EndAfter, Recording};
@@ -57,6 +57,13 @@ pub struct Args {
     /// looked at like that
     #[arg(long, default_value_t = 12, value_name = "N", help_heading = "Forcing")]
     pub orders: u16,
+    /// Explore: run the program at most this often inside one JVM, under a scheduler that decides at each conflicting access which thread
+    /// goes on, and repeat in a fresh JVM what fails; 0 for none. For programs of less than 200,000 recorded events and 5 seconds
+    #[arg(long, default_value_t = 2000, value_name = "N", help_heading = "Forcing")]
+    pub explore: u32,
+    /// The seed of the first run of --explore; each further run has the next one
+    #[arg(long, default_value_t = 1, value_name = "SEED", help_heading = "Forcing")]
+    pub explore_seed: u64,
     /// What to return: Ravel's own verdict, or the exit code of the program (of its first run)
     #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
     pub exit_code: ExitCodeOf,
@@ -189,6 +196,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
             ));
         }
     }
+    if args.explore > 0 {
+        let settings = SearchSettings {
+            runs: args.explore,
+            seed: args.explore_seed,
+        };
+        if let Err(error) = job.search(&traces, output, settings) {
+            job.warn(format!("exploring ended early: {error:#}"));
+        }
+    }
     let times = match args.runs {
         1 => String::new(),
         _ => format!("{} times, ", recorded.recordings.len()),
@@ -293,14 +309,39 @@ fn analysed(work: &WorkDone) -> String {
     format!("{} analyses in {seconds:.1} s{suspected}", work.analyses)
 }
 
+/// What the searches came to, to be added to a line.
+fn explored(searches: &[Searches]) -> String {
+    let one = |search: &Searches| {
+        let runs = count(search.inside, "run");
+        let mut text = format!(
+            "; explored {runs} in one JVM ({:.1} s, {}, seed {})",
+            search.time.as_secs_f64(),
+            count(search.orders, "different order"),
+            search.seed
+        );
+        if let Some(obstacle) = &search.obstacle {
+            text = format!("{text}, no more because {obstacle}");
+        }
+        if search.processes > 0 {
+            text = format!("{text}, {} with a JVM each", search.processes);
+        }
+        match search.failed {
+            0 => text,
+            failed => format!("{text}, {failed} failed"),
+        }
+    };
+    searches.iter().map(one).collect()
+}
+
 /// What was tried, in one line.
 fn forced(work: &WorkDone) -> String {
-    let orders = match work.orders {
+    let mut orders = match work.orders {
         Orders::TooLong => "; too long for other orders to be tried".to_owned(),
         Orders::Tried(0) | Orders::NotWanted => String::new(),
         Orders::Tried(1) => "; 1 other order tried".to_owned(),
         Orders::Tried(orders) => format!("; {orders} other orders tried"),
     };
+    orders.push_str(&explored(&work.searches));
     let tried = work.tally.forced.len();
     let runs = match (work.tally.runs, &work.unforced) {
         (0, Some(reason)) => return format!("nothing: {reason}{orders}"),

@@ -91,6 +91,26 @@ final class Ravel {
 
     static native void give(long thread, long lock, boolean all);
 
+    // Searches.
+
+    /** Says what the thread is about to do and waits for its turn: see RavelLayout.Request and Answer. */
+    static native int search(long thread, int request, long a, long b);
+
+    /** The program cannot be run again inside this JVM. */
+    static native void obstacle(String why);
+
+    /** Whether there is another run inside this JVM; it begins. */
+    static native boolean nextRun();
+
+    /** The first thread of a run is about to start. */
+    static native void root(Thread thread);
+
+    /** Calls {@code main} of a class. */
+    static native void main(Class<?> type, String[] args);
+
+    /** Waits for the end of the run. Whether its threads have ended. */
+    static native boolean endRun();
+
     // Chance and time.
 
     static native long chance(long thread, int kind);
@@ -122,6 +142,7 @@ final class Ravel {
         got(0, 0);
         give(0, 0, false);
         noise(0);
+        search(0L, 0, 0L, 0L);
         began(null);
         ended(null);
         died(null, null, null);

@@ -1,5 +1,6 @@
 package java.lang;
 
+import static java.lang.RavelLayout.Flag.*;
 import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Chance;
@@ -67,25 +68,39 @@ public final class RavelChance {
     }
 
     public static void sleep(long millis) throws InterruptedException {
+        if (searches() && millis >= 0) {
+            RavelSearch.sleep(Thread.currentThread().ravel$t, millis > Long.MAX_VALUE / 1_000_000 ? Long.MAX_VALUE : millis * 1_000_000);
+            return;
+        }
         timedMillis(millis);
         Thread.sleep(millis);
     }
 
     public static void sleep(long millis, int nanos) throws InterruptedException {
         long t = Thread.currentThread().ravel$t;
+        if (searches() && millis >= 0 && nanos >= 0) {
+            RavelSearch.sleep(t, millis > Long.MAX_VALUE / 1_000_001 ? Long.MAX_VALUE : millis * 1_000_000 + nanos);
+            return;
+        }
         if (t != 0 && millis < Long.MAX_VALUE / 1_000_000) Ravel.timed(t, millis * 1_000_000 + nanos, true);
         Thread.sleep(millis, nanos);
+    }
+
+    /** Whether the scheduler of a search lets the thread sleep. */
+    private static boolean searches() {
+        return Thread.currentThread().ravel$t != 0 && (FLAGS & SEARCHING) != 0;
     }
 
     /** Before the JDK waits for what is left of a time. */
     public static void timed(long nanos) {
         long t = Thread.currentThread().ravel$t;
-        if (t != 0) Ravel.timed(t, nanos, false);
+        // The scheduler of a search says which waits took their full time.
+        if (t != 0 && (FLAGS & SEARCHING) == 0) Ravel.timed(t, nanos, false);
     }
 
     /** Before the program waits so long at most. */
     public static void timedMillis(long millis) {
         long t = Thread.currentThread().ravel$t;
-        if (t != 0 && millis < Long.MAX_VALUE / 1_000_000) Ravel.timed(t, millis * 1_000_000, true);
+        if (t != 0 && (FLAGS & SEARCHING) == 0 && millis < Long.MAX_VALUE / 1_000_000) Ravel.timed(t, millis * 1_000_000, true);
     }
 }

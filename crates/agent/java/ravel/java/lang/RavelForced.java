@@ -16,6 +16,11 @@ public final class RavelForced {
     public static void alone(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
+        if ((FLAGS & SEARCHING) != 0) {
+            RavelPoints.whole(t);
+            RavelSearch.access(t, site);
+            return;
+        }
         ask(t);
     }
 
@@ -23,15 +28,16 @@ public final class RavelForced {
     public static void point(int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        if (U.getInt(t + POSITION) - U.getInt(t + GATE) >= 0) Ravel.gate(t);
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.access(t, site);
+        else if (U.getInt(t + POSITION) - U.getInt(t + GATE) >= 0) Ravel.gate(t);
     }
 
     /** Before a monitor is entered, in forced runs only. */
     public static void lockPoint(Object lock, int site) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
-        ask(t);
-        if (lock != null) Ravel.want(t, RavelObjects.identity(lock));
+        if (lock != null) want(t, lock);
+        else ask(t);
     }
 
     /** Enters a method that was synchronized before it was changed for a forced run. */
@@ -39,8 +45,7 @@ public final class RavelForced {
         Thread thread = Thread.currentThread();
         long t = thread.ravel$t;
         if (t != 0) {
-            ask(t);
-            Ravel.want(t, RavelObjects.identity(lock));
+            want(t, lock);
         }
         Ravel.lock(lock);
         push(thread, lock);
@@ -70,13 +75,19 @@ public final class RavelForced {
     /** Leaves such a method. */
     public static void exitForced(int method) {
         long t = Thread.currentThread().ravel$t;
-        if (t != 0) RavelMethods.pop(t, method);
-        unlock();
+        try {
+            if (t != 0) RavelMethods.pop(t, method);
+        } finally {
+            unlock();
+        }
     }
 
     public static void exitForcedThrown(int method) {
-        RavelMethods.exitThrown(method);
-        unlock();
+        try {
+            RavelMethods.exitThrown(method);
+        } finally {
+            unlock();
+        }
     }
 
     private static void unlock() {
@@ -110,7 +121,8 @@ public final class RavelForced {
     @ForceInline
     static void ask(long t) {
         RavelPoints.whole(t);
-        if (U.getInt(t + POSITION) - U.getInt(t + GATE) >= 0) Ravel.gate(t);
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.step(t);
+        else if (U.getInt(t + POSITION) - U.getInt(t + GATE) >= 0) Ravel.gate(t);
     }
 
     /** Before something that may block: the next thread need not wait for this one. */
@@ -123,6 +135,16 @@ public final class RavelForced {
     public static void beforeLock(Object lock) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || RavelMethods.hidden(t) || lock == null) return;
+        want(t, lock);
+    }
+
+    /** Waits for the thread's turn to take a lock. */
+    private static void want(long t, Object lock) {
+        if ((FLAGS & SEARCHING) != 0) {
+            RavelPoints.whole(t);
+            RavelSearch.monitor(t, lock);
+            return;
+        }
         ask(t);
         Ravel.want(t, RavelObjects.identity(lock));
     }
@@ -144,6 +166,11 @@ public final class RavelForced {
         long t = Thread.currentThread().ravel$t;
         if (t == 0 || RavelMethods.hidden(t)) return;
         if ((site & Point.OF_TOOL) != 0 && !RavelFields.callsTool(t)) return;
+        if ((FLAGS & SEARCHING) != 0) {
+            RavelPoints.whole(t);
+            RavelSearch.access(t, site & Point.SITE);
+            return;
+        }
         ask(t);
     }
 }

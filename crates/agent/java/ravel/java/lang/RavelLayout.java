@@ -38,14 +38,16 @@ final class RavelLayout {
         static final long SHAKEN = 208L;
         static final long SETTLED = 216L;
         static final long RUN_END = 224L;
-        static final long HELD = 228L;
-        static final long INSIDE = 232L;
-        static final long CALLED = 236L;
-        static final long STRETCH = 240L;
-        static final long SURE_OBJECTS = 248L;
-        static final long SURE_ARRAYS = 1272L;
-        static final long VAIN = 2296L;
-        static final long SURE_MANY = 2424L;
+        static final long PASSED = 228L;
+        static final long ASKED = 232L;
+        static final long HELD = 236L;
+        static final long INSIDE = 240L;
+        static final long CALLED = 244L;
+        static final long STRETCH = 248L;
+        static final long SURE_OBJECTS = 256L;
+        static final long SURE_ARRAYS = 1280L;
+        static final long VAIN = 2304L;
+        static final long SURE_MANY = 2432L;
     }
 
     /** Offsets in a frame of the shadow stack. */
@@ -228,6 +230,13 @@ final class RavelLayout {
         static final int CALLS_TOOL = 8;
     }
 
+    /** Bits of a site's hint in a search. */
+    static final class Hint {
+        private Hint() {}
+
+        static final int QUIET = 1;
+    }
+
     /** Bits of the recording's flags. */
     static final class Flag {
         private Flag() {}
@@ -237,6 +246,39 @@ final class RavelLayout {
         static final int FORCING = 4;
         static final int WITH_NOISE = 8;
         static final int FOR_RACES = 16;
+        static final int SEARCHING = 32;
+        static final int INSIDE_JVM = 64;
+    }
+
+    /** What a thread of a search asks for. */
+    static final class Request {
+        private Request() {}
+
+        static final int STEP = 0;
+        static final int ACCESS = 1;
+        static final int MONITOR = 2;
+        static final int CALL = 3;
+        static final int LOOK = 4;
+        static final int YIELD = 5;
+        static final int SLEEP = 6;
+        static final int PARK = 7;
+        static final int WAIT = 8;
+        static final int JOIN = 9;
+        static final int UNPARK = 10;
+        static final int NOTIFY = 11;
+        static final int NOTIFY_ALL = 12;
+        static final int INTERRUPT = 13;
+        static final int EXIT = 14;
+    }
+
+    /** What it is told. */
+    static final class Answer {
+        private Answer() {}
+
+        static final int GO = 0;
+        static final int TIMED_OUT = 1;
+        static final int OVER = 2;
+        static final int FREE = 3;
     }
 
     /** The tables that Ravel.address knows. */
@@ -255,6 +297,7 @@ final class RavelLayout {
         static final int SAMPLE = 9;
         static final int INITIALIZATIONS = 10;
         static final int ENDS = 11;
+        static final int HINTS = 12;
     }
 
     /** Sizes of tables: entries, or their logarithm. */

@@ -40,6 +40,7 @@ public final class RavelModels {
         boolean pending = self instanceof java.util.concurrent.CountedCompleter && argument instanceof java.lang.invoke.VarHandle;
         boolean framework = U.getInt(t + CALL) == RavelFrameworks.CALL_OF_FRAMEWORK;
         if (pending || inside && effect != Effect.RUN || outside && (model & Model.ALWAYS) == 0 && !framework) {
+            if ((FLAGS & SEARCHING) != 0) RavelSearch.sending(t, self, effect);
             U.putInt(t + NEST, U.getInt(t + NEST) + 1);
             return;
         }
@@ -59,9 +60,15 @@ public final class RavelModels {
         // Nor is one by which a framework orders threads: how often it does differs from run to run.
         boolean point = !outside && !inside && effect != Effect.HIDE && (!framework || (model >>> Model.FIELD & Model.FIELDS) != 0);
         if (point) {
-            if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
+            if ((FLAGS & SEARCHING) != 0) {
+                RavelPoints.whole(t);
+                RavelSearch.call(t, self, effect);
+            } else if ((FLAGS & FORCING) != 0) {
+                RavelForced.ask(t);
+            }
             RavelPoints.step(t);
         }
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.sending(t, self, effect);
         long object = self == null ? 0 : RavelObjects.identity(self);
         if ((model & Model.THROUGH_HANDLE) != 0) {
             // Unsafe has no handle, and its field is known already.
@@ -117,7 +124,10 @@ public final class RavelModels {
                 break;
             case Effect.RUN: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
             case Effect.MONITOR: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
-            case Effect.JOIN: extra = ((Thread) argument).ravel$n; break;
+            case Effect.JOIN:
+                extra = ((Thread) argument).ravel$n;
+                if ((FLAGS & SEARCHING) != 0) RavelSearch.join(t, (Thread) argument);
+                break;
             case Effect.SET: case Effect.STATE_UPDATE: extra = U.getAndAddLong(null, SEQUENCE, 1); break;
             case Effect.MAP_GET: case Effect.MAP_PUT: case Effect.MAP_PUT_IF_ABSENT: case Effect.MAP_REMOVE:
             case Effect.MAP_COMPUTE: case Effect.MAP_REPLACE_IF: case Effect.MAP_UPDATE:

@@ -1,6 +1,7 @@
 package java.lang;
 
 import static java.lang.RavelLayout.Block.*;
+import static java.lang.RavelLayout.Flag.*;
 import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Kind;
@@ -64,7 +65,8 @@ public final class RavelMonitors {
     /** Stands for {@code wait(long, int)}, whose object cannot be reached on the operand stack. */
     public static void waitNanos(Object lock, long millis, int nanos, int site) throws InterruptedException {
         waiting(lock, site);
-        lock.wait(millis, nanos);
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.await(lock, millis, nanos);
+        else lock.wait(millis, nanos);
         waited(site);
     }
 

@@ -44,7 +44,7 @@ public final class RavelThreads {
 
     public static void uncaught(Thread thread, Throwable exception) {
         long t = thread.ravel$t;
-        if (t == 0) return;
+        if (t == 0 || exception instanceof RavelSearch.Over) return;
         // Code of the JDK makes the words: it is not part of what the program does.
         thread.ravel$t = 0;
         String stack = RavelFailures.uncaught(thread, exception);

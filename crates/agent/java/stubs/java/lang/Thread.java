@@ -13,11 +13,23 @@ public class Thread implements Runnable {
 
     public native boolean isAlive();
 
-    public native void run();
+    public void run() {}
 
     public static native void sleep(long millis) throws InterruptedException;
 
     public static native void sleep(long millis, int nanos) throws InterruptedException;
+
+    public Thread(ThreadGroup group, Runnable task, String name) {}
+
+    public static native boolean interrupted();
+
+    public native boolean isInterrupted();
+
+    public native void start();
+
+    public native void setContextClassLoader(ClassLoader loader);
+
+    public static native void setDefaultUncaughtExceptionHandler(UncaughtExceptionHandler handler);
 
     public native StackTraceElement[] getStackTrace();
 

@@ -1,0 +1,112 @@
+package java.lang;
+
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.util.HashMap;
+import java.util.Properties;
+
+/** Runs a program's {@code main} again and again, each time with fresh classes, until the search has seen enough. */
+final class RavelDriver {
+    private RavelDriver() {}
+
+    /** What the program prints is not kept. */
+    private static final class Nowhere extends OutputStream {
+        @Override
+        public void write(int b) {}
+
+        @Override
+        public void write(byte[] b, int from, int length) {}
+    }
+
+    /** Loads the program's classes anew; their bytes are read once. */
+    private static final class Loader extends ClassLoader {
+        private static final HashMap<String, byte[]> BYTES = new HashMap<>();
+        private final ClassLoader program;
+
+        Loader(ClassLoader program) {
+            super(ClassLoader.getPlatformClassLoader());
+            this.program = program;
+        }
+
+        @Override
+        protected Class<?> findClass(String name) throws ClassNotFoundException {
+            byte[] bytes;
+            synchronized (BYTES) {
+                bytes = BYTES.get(name);
+                if (bytes == null) BYTES.put(name, bytes = read(name.replace('.', '/').concat(".class")));
+            }
+            if (bytes == null) throw new ClassNotFoundException(name);
+            return defineClass(name, bytes, 0, bytes.length);
+        }
+
+        private byte[] read(String file) {
+            try (InputStream in = program.getResourceAsStream(file)) {
+                return in == null ? null : in.readAllBytes();
+            } catch (java.io.IOException e) {
+                return null;
+            }
+        }
+
+        @Override
+        protected java.net.URL findResource(String name) {
+            return program.getResource(name);
+        }
+
+        @Override
+        protected java.util.Enumeration<java.net.URL> findResources(String name) throws java.io.IOException {
+            return program.getResources(name);
+        }
+    }
+
+    /** The first thread of a run. */
+    private static final class Root extends Thread {
+        private final ClassLoader loader;
+        private final String main;
+        private final String[] args;
+
+        Root(ThreadGroup group, ClassLoader loader, String main, String[] args) {
+            super(group, null, "main");
+            this.loader = loader;
+            this.main = main;
+            this.args = args;
+            setContextClassLoader(loader);
+        }
+
+        @Override
+        public void run() {
+            Class<?> type;
+            try {
+                type = Class.forName(main, true, loader);
+            } catch (ClassNotFoundException e) {
+                Ravel.obstacle("its main class is not on the class path");
+                return;
+            }
+            Ravel.main(type, args);
+        }
+    }
+
+    static void run(String main, String[] args) throws Throwable {
+        ClassLoader program = ClassLoader.getSystemClassLoader();
+        PrintStream out = System.out, err = System.err;
+        InputStream in = System.in;
+        byte[] input = in.readAllBytes();
+        Properties properties = (Properties) System.getProperties().clone();
+        PrintStream nowhere = new PrintStream(new Nowhere());
+        while (Ravel.nextRun()) {
+            System.setOut(nowhere);
+            System.setErr(nowhere);
+            System.setIn(new ByteArrayInputStream(input));
+            System.setProperties((Properties) properties.clone());
+            Thread.setDefaultUncaughtExceptionHandler(null);
+            ThreadGroup group = new ThreadGroup("main");
+            Thread root = new Root(group, new Loader(program), main, args.clone());
+            Ravel.root(root);
+            root.start();
+            if (!Ravel.endRun()) break;
+        }
+        System.setOut(out);
+        System.setErr(err);
+    }
+}

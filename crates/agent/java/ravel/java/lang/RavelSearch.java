@@ -1,0 +1,207 @@
+package java.lang;
+
+import static java.lang.RavelLayout.Block.*;
+import static java.lang.RavelLayout.Flag.*;
+import static java.lang.RavelTables.*;
+
+import java.lang.RavelLayout.Answer;
+import java.lang.RavelLayout.Effect;
+import java.lang.RavelLayout.Hint;
+import java.lang.RavelLayout.Request;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Searches: exactly one thread runs, and asks at each point. Waits, parks, joins and sleeps are the scheduler's: a thread that it lets go
+ * ({@code FREE}) does for real what it asked for.
+ */
+public final class RavelSearch {
+    private RavelSearch() {}
+
+    /** Points without a decision after which a thread asks all the same: it may wait for another one in a loop. */
+    private static final int QUIET_POINTS = 2000;
+
+    /** Ends the threads of a run that is over. */
+    static final class Over extends Error {
+        Over() {
+            super(null, null, false, false);
+        }
+    }
+
+    /** How often a thread passes points of a run that is over before it is asked to end once more. */
+    private static final int PATIENCE = 512;
+
+    /** Before something that would block. */
+    private static void checkBlocking(long t, int answer) {
+        if (answer != Answer.OVER) return;
+        U.putInt(t + ASKED, U.getInt(t + ASKED) | 1);
+        throw new Over();
+    }
+
+    /**
+     * Before something else. A thread is asked to end once, and then again only now and then: it leaves its monitors in handlers that an
+     * exception would enter again and again.
+     */
+    private static void check(long t, int answer) {
+        if (answer != Answer.OVER) return;
+        int times = U.getInt(t + ASKED);
+        U.putInt(t + ASKED, times + 1);
+        if (times % PATIENCE == 0) throw new Over();
+    }
+
+    static void step(long t) {
+        if (U.getInt(t + STEP) != 0) check(t, Ravel.search(t, Request.STEP, 0, 0));
+    }
+
+    /** Before an access. Those in class initialisers are no points. */
+    static void access(long t, int site) {
+        if (U.getInt(t + STEP) == 0) return;
+        if ((U.getByte(HINTS + site) & Hint.QUIET) != 0) {
+            int passed = U.getInt(t + PASSED) + 1;
+            U.putInt(t + PASSED, passed);
+            if (passed % QUIET_POINTS == 0) check(t, Ravel.search(t, Request.YIELD, 0, 0));
+            return;
+        }
+        check(t, Ravel.search(t, Request.ACCESS, site, 0));
+    }
+
+    /** Before a monitor is taken. */
+    static void monitor(long t, Object lock) {
+        checkBlocking(t, Ravel.search(t, Request.MONITOR, RavelObjects.identity(lock), 0));
+    }
+
+    /** Before a modelled method. */
+    static void call(long t, Object self, int effect) {
+        if (U.getInt(t + STEP) == 0) return;
+        if (self == null) {
+            check(t, Ravel.search(t, Request.STEP, 0, 0));
+            return;
+        }
+        boolean looks = effect == Effect.GET || effect == Effect.MAP_GET || effect == Effect.QUEUE_LOOK || effect == Effect.STATE_READ;
+        check(t, Ravel.search(t, looks ? Request.LOOK : Request.CALL, RavelObjects.identity(self), 0));
+    }
+
+    /** Before a thread waits for the end of another one. */
+    static void join(long t, Thread child) {
+        if (child.ravel$n != 0) checkBlocking(t, Ravel.search(t, Request.JOIN, child.ravel$n - 1, 0));
+    }
+
+    /** Before {@code Thread.interrupt} sets its flag, with no point in between: the thread would find it unset and wait again. */
+    static void sending(long t, Object self, int effect) {
+        if (effect != Effect.SEND || !(self instanceof Thread)) return;
+        Thread target = (Thread) self;
+        if (target.ravel$n != 0) check(t, Ravel.search(t, Request.INTERRUPT, target.ravel$n - 1, 0));
+    }
+
+    // Calls of the program and of LockSupport that come here instead.
+
+    public static void await(Object lock) throws InterruptedException {
+        await(lock, 0, 0);
+    }
+
+    public static void await(Object lock, long millis) throws InterruptedException {
+        await(lock, millis, 0);
+    }
+
+    public static void await(Object lock, long millis, int nanos) throws InterruptedException {
+        Thread thread = Thread.currentThread();
+        long t = thread.ravel$t;
+        if (t == 0 || lock == null || millis < 0 || nanos < 0 || !Thread.holdsLock(lock)) {
+            lock.wait(millis, nanos);
+            return;
+        }
+        if (thread.isInterrupted()) {
+            lock.wait(millis, nanos);
+            return;
+        }
+        long limit = millis == 0 && nanos == 0 ? -1 : millis > Long.MAX_VALUE / 1_000_001 ? Long.MAX_VALUE : millis * 1_000_000 + nanos;
+        int depth = 0;
+        for (; Thread.holdsLock(lock); depth++) Ravel.unlock(lock);
+        int answer;
+        try {
+            answer = Ravel.search(t, Request.WAIT, RavelObjects.identity(lock), limit);
+        } finally {
+            for (; depth > 0; depth--) Ravel.lock(lock);
+        }
+        if (answer == Answer.FREE) {
+            lock.wait(millis, nanos);
+            return;
+        }
+        checkBlocking(t, answer);
+        if (answer == Answer.TIMED_OUT) Ravel.timed(t, limit, true);
+        if (Thread.interrupted()) throw new InterruptedException();
+    }
+
+    public static void notify(Object lock) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0 && lock != null && Thread.holdsLock(lock)) check(t, Ravel.search(t, Request.NOTIFY, RavelObjects.identity(lock), 0));
+        lock.notify();
+    }
+
+    public static void notifyAll(Object lock) {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0 && lock != null && Thread.holdsLock(lock)) check(t, Ravel.search(t, Request.NOTIFY_ALL, RavelObjects.identity(lock), 0));
+        lock.notifyAll();
+    }
+
+    public static void park(Unsafe unsafe, boolean absolute, long time) {
+        Thread thread = Thread.currentThread();
+        long t = thread.ravel$t;
+        if (t == 0) {
+            unsafe.park(absolute, time);
+            return;
+        }
+        if (thread.isInterrupted()) return;
+        long limit = time == 0 && !absolute ? -1 : absolute ? (time - Ravel.clock(t, RavelLayout.Clock.MILLIS)) * 1_000_000 : time;
+        if (limit < -1) limit = 0;
+        int answer = Ravel.search(t, Request.PARK, 0, limit);
+        if (answer == Answer.FREE) {
+            unsafe.park(absolute, time);
+            return;
+        }
+        checkBlocking(t, answer);
+        if (answer == Answer.TIMED_OUT) Ravel.timed(t, limit, true);
+    }
+
+    public static void unpark(Unsafe unsafe, Object thread) {
+        Thread target = (Thread) thread;
+        long t = Thread.currentThread().ravel$t;
+        // Threads that are not recorded park for real.
+        if (target.ravel$n != 0) {
+            int answer = Ravel.search(t, Request.UNPARK, target.ravel$n - 1, 0);
+            if (answer != Answer.FREE) return;
+        }
+        unsafe.unpark(thread);
+    }
+
+    static void sleep(long t, long nanos) throws InterruptedException {
+        if (Thread.interrupted()) throw new InterruptedException();
+        int answer = Ravel.search(t, Request.SLEEP, 0, nanos);
+        if (answer == Answer.FREE) {
+            Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000));
+            return;
+        }
+        checkBlocking(t, answer);
+        Ravel.timed(t, nanos, true);
+        if (Thread.interrupted()) throw new InterruptedException();
+    }
+
+    public static void yield() {
+        long t = Thread.currentThread().ravel$t;
+        if (t != 0) check(t, Ravel.search(t, Request.YIELD, 0, 0));
+    }
+
+    public static void exit(int status) {
+        long t = Thread.currentThread().ravel$t;
+        if ((FLAGS & INSIDE_JVM) == 0) System.exit(status);
+        if (t != 0) checkBlocking(t, Ravel.search(t, Request.EXIT, status, 0));
+    }
+
+    public static void exit(Runtime runtime, int status) {
+        exit(status);
+    }
+
+    public static void addShutdownHook(Runtime runtime, Thread hook) {
+        if ((FLAGS & INSIDE_JVM) == 0) runtime.addShutdownHook(hook);
+        else Ravel.obstacle("it has shutdown hooks");
+    }
+}

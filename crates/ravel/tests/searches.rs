@@ -1,0 +1,110 @@
+//! Exploring: the subjects in `subjects/searches` fail only in orders that a recorded run does not suggest. Each is found by runs inside
+//! one JVM, repeated in a fresh one and shown; the corrected twins stay silent.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use common::{Jdk, comment, compile, each, kept_directory, ravel, root, run, tested_jdks};
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// The subjects, compiled once by the oldest JDK.
+fn classes() -> &'static Path {
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let directory = kept_directory("searches-classes");
+        compile(&tested_jdks()[0], "searches", 17, &directory);
+        directory
+    })
+}
+
+/// What a subject states of itself.
+fn stated(name: &str, key: &str) -> String {
+    let path = root().join(format!("subjects/searches/{name}.java"));
+    let source = std::fs::read_to_string(path).expect("a subject can be read");
+    let lines = comment(&source, "failure").unwrap_or_default();
+    let line = lines.iter().find_map(|line| line.strip_prefix(key));
+    line.unwrap_or_default().trim_start_matches(':').trim().to_string()
+}
+
+/// Only the search: what the recorded run suggests is not forced in other orders.
+fn job(jdk: &Jdk, directory: &Path, options: &[&str], program: &str) -> (Output, Vec<Value>) {
+    let mut command: Command = ravel();
+    command
+        .current_dir(directory)
+        .args([
+            "run",
+            "--orders",
+            "0",
+            "--budget",
+            "60",
+            "-o",
+            "t.ravel",
+            "--out",
+            "json=t.json",
+        ])
+        .args(options)
+        .arg("--")
+        .arg(jdk.tool("java"))
+        .arg("-cp")
+        .arg(classes())
+        .arg(program);
+    let output = run(&mut command, LIMIT);
+    let text = std::fs::read_to_string(directory.join("t.json")).unwrap_or_default();
+    let report: Value = serde_json::from_str(&text).unwrap_or_default();
+    let findings = report["findings"].as_array().cloned().unwrap_or_default();
+    let shown = findings
+        .into_iter()
+        .filter(|finding| finding["shown"] == true)
+        .collect();
+    (output, shown)
+}
+
+fn words(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
+}
+
+/// These subjects, each on one of the JDKs in turn.
+fn in_turn(names: &[&'static str]) -> Vec<(Jdk, &'static str)> {
+    let jdks = tested_jdks();
+    let with = |(place, name): (usize, &&'static str)| (jdks[place % jdks.len()].clone(), *name);
+    names.iter().enumerate().map(with).collect()
+}
+
+#[test]
+fn a_failure_that_no_recorded_run_suggests_is_found_and_repeated() {
+    each(
+        &in_turn(&["IfBuffer", "HiddenBranch", "WrongWaiter", "AbaStack"]),
+        |(jdk, name)| {
+            let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let (output, shown) = job(jdk, directory.path(), &[], name);
+            let is_it = |finding: &Value| finding["outcome"]["kind"] == stated(name, "outcome");
+            match output.status.code() {
+                Some(1) if shown.iter().any(is_it) => Ok(()),
+                _ => Err(format!("{name} on JDK {}: {}", jdk.release, words(&output))),
+            }
+        },
+    );
+}
+
+#[test]
+fn corrected_programs_stay_silent() {
+    each(
+        &in_turn(&["IfBufferFixed", "QuietShutdownFixed", "LockedLateFixed"]),
+        |(jdk, name)| {
+            let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+            let (output, shown) = job(jdk, directory.path(), &[], name);
+            let explored = words(&output).contains("in one JVM");
+            match output.status.code() {
+                Some(0) if shown.is_empty() && explored => Ok(()),
+                _ => Err(format!("{name} on JDK {}: {}", jdk.release, words(&output))),
+            }
+        },
+    );
+}

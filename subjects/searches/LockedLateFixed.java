@@ -1,0 +1,45 @@
+/* fixed: LockedLate
+ * The free slot is found under the lock.
+ */
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.ReentrantLock;
+
+public class LockedLateFixed {
+    private final Semaphore permits = new Semaphore(2);
+    private final ReentrantLock lock = new ReentrantLock();
+    private final boolean[] taken = new boolean[2];
+
+    private int free() {
+        return taken[0] ? 1 : 0;
+    }
+
+    void use() {
+        permits.acquireUninterruptibly();
+        int slot;
+        lock.lock();
+        try {
+            slot = free();
+            if (taken[slot]) throw new IllegalStateException("slot " + slot + " is taken");
+            taken[slot] = true;
+        } finally {
+            lock.unlock();
+        }
+        lock.lock();
+        try {
+            taken[slot] = false;
+        } finally {
+            lock.unlock();
+        }
+        permits.release();
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        LockedLateFixed pool = new LockedLateFixed();
+        Thread one = new Thread(pool::use, "one");
+        Thread two = new Thread(pool::use, "two");
+        one.start();
+        two.start();
+        one.join();
+        two.join();
+    }
+}
