@@ -15,20 +15,40 @@ use crate::raw::StepKind;
 /// How many different ways of access are kept per location; more are counted.
 pub const WAYS: usize = 512;
 
+/// How many ways of one thread and kind are kept before one that holds more locks than another in the same moment is left to that one.
+pub const FEW_ALIKE: usize = 4;
+
 /// What [`Exposure::let_go_of_opened`] counts, for the user.
 pub const LET_GO: &str = "steps of units let go before another thread came to their variables";
 
 /// What [`Exposure::left_out`] counts, for the user.
 pub const TOO_MANY_WAYS: &str = "accesses to variables that are accessed in too many ways";
 
+/// Thread, kind and locks of an access as one number, so that all ways at a location can be looked through quickly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct WayKey(u64);
+
+/// The kinds of access, by the lowest bits of a [`WayKey`].
+const KINDS: [StepKind; 3] = [StepKind::Read, StepKind::Write, StepKind::Update];
+
+/// The ways of access at one location.
 #[derive(Clone, Debug)]
-struct ExposedAccess<P> {
-    thread: ThreadId,
-    kind: StepKind,
-    locks: LocksetId,
-    /// Where and in which moment it came last.
-    latest: (SiteId, ClockId),
-    what: P,
+struct Ways<P> {
+    keys: Vec<WayKey>,
+    /// Where and in which moment each came last.
+    latest: Vec<(SiteId, ClockId)>,
+    /// What is remembered of each.
+    what: Vec<P>,
+}
+
+impl<P> Default for Ways<P> {
+    fn default() -> Self {
+        Ways {
+            keys: Vec::new(),
+            latest: Vec::new(),
+            what: Vec::new(),
+        }
+    }
 }
 
 /// What is asked for often.
@@ -63,14 +83,16 @@ pub struct Way {
 
 /// For each location, the different ways in which threads access it, with what the user wants to remember of each. What is
 /// done under more locks than the same thread holds elsewhere, at the same place in the same moment, is no other way: what
-/// a larger set lets through, a smaller one does.
+/// a larger set lets through, a smaller one does. Where a thread has [many ways](FEW_ALIKE), the place does not matter either: whatever
+/// the access could be part of, the one with fewer locks can be in its stead, since locks only ever forbid and the moment is the same.
+/// Only its place in code is not named then.
 #[derive(Clone, Debug)]
 pub struct Exposure<P> {
     at: Vec<Summary>,
     /// Whether several threads access a location, one writes it, and no lock is held by all: without that, nobody can come to
     /// it while a unit keeps all the locks that it holds.
     unguarded: Vec<bool>,
-    entries: Vec<Vec<ExposedAccess<P>>>,
+    entries: Vec<Ways<P>>,
     left_out: u64,
 }
 
@@ -85,6 +107,70 @@ impl<P> Default for Exposure<P> {
     }
 }
 
+impl WayKey {
+    /// Threads have far fewer than 2^30 numbers.
+    #[inline]
+    fn of(way: &Way) -> Self {
+        let kind = KINDS.iter().position(|kind| *kind == way.kind).unwrap_or(KINDS.len());
+        WayKey(u64::from(way.locks.0) << 32 | u64::from(way.thread.0) << 2 | kind as u64)
+    }
+
+    fn locks(self) -> LocksetId {
+        LocksetId((self.0 >> 32) as u32)
+    }
+
+    fn thread(self) -> ThreadId {
+        ThreadId(self.0 as u32 >> 2)
+    }
+
+    fn kind(self) -> StepKind {
+        KINDS.get(self.0 as usize & 3).copied().unwrap_or(StepKind::Update)
+    }
+
+    /// Whether thread and kind are the same.
+    fn is_like(self, other: WayKey) -> bool {
+        self.0 as u32 == other.0 as u32
+    }
+}
+
+impl<P: Default> Ways<P> {
+    /// Whether the access adds nothing to the ways that are kept.
+    fn stand_for(&self, way: &Way, sets: &LockTable) -> bool {
+        let key = WayKey::of(way);
+        let alike = || (0..).zip(&self.keys).filter(|(_, known)| known.is_like(key));
+        let many = alike().nth(FEW_ALIKE - 1).is_some();
+        let holds_less = |known: WayKey| sets.is_subset(known.locks(), way.locks);
+        alike().any(|(at, known): (usize, &WayKey)| {
+            let (site, clock) = self.latest[at];
+            clock == way.clock && (many || site == way.site) && holds_less(*known)
+        })
+    }
+
+    fn push(&mut self, way: &Way, sets: &LockTable) -> &mut P {
+        let key = WayKey::of(way);
+        // Where only the locks matter, those that hold more are not needed any more.
+        if size_of::<P>() == 0 {
+            let within = |known: &WayKey| known.is_like(key) && sets.is_subset(way.locks, known.locks());
+            while let Some(at) = self.keys.iter().position(within) {
+                self.keys.remove(at);
+                self.latest.remove(at);
+                self.what.remove(at);
+            }
+        }
+        if self.keys.capacity() == 0 {
+            // Most locations are one thread's.
+            self.keys.reserve_exact(1);
+            self.latest.reserve_exact(1);
+            self.what.reserve_exact(1);
+        }
+        self.keys.push(key);
+        self.latest.push((way.site, way.clock));
+        self.what.push(P::default());
+        let last = self.what.len() - 1;
+        &mut self.what[last]
+    }
+}
+
 impl<P: Default> Exposure<P> {
     /// Takes an access in; gives what is remembered of its like, or nothing if it adds nothing.
     pub fn note(&mut self, way: &Way, sets: &LockTable) -> Option<&mut P> {
@@ -92,49 +178,25 @@ impl<P: Default> Exposure<P> {
         if self.at.len() <= index {
             self.at.resize_with(index + 1, Summary::default);
             self.unguarded.resize(index + 1, false);
-            self.entries.resize_with(index + 1, Vec::new);
+            self.entries.resize_with(index + 1, Ways::default);
         }
-        let entries = &mut self.entries[index];
-        let mut same = None;
-        for (i, entry) in entries.iter().enumerate() {
-            if entry.covers(way, sets) {
-                return None;
-            }
-            if entry.is_like(way) && entry.locks == way.locks {
-                same = Some(i);
-            }
+        let ways = &mut self.entries[index];
+        let key = WayKey::of(way);
+        if let Some(known) = ways.keys.iter().position(|known| *known == key) {
+            let now = (way.site, way.clock);
+            let before = std::mem::replace(&mut ways.latest[known], now);
+            return (before != now).then_some(&mut ways.what[known]);
         }
-        let known = match same {
-            Some(known) => known,
-            None if entries.len() >= WAYS => {
-                self.left_out += 1;
-                return None;
-            }
-            None => {
-                self.at[index].take_in(way, sets, entries.first().map(|first| first.thread));
-                self.unguarded[index] = self.at[index].is_unguarded();
-                if size_of::<P>() == 0 {
-                    let within =
-                        |entry: &ExposedAccess<P>| entry.is_like(way) && sets.is_subset(way.locks, entry.locks);
-                    entries.retain(|entry| !within(entry));
-                }
-                if entries.capacity() == 0 {
-                    // Most locations are one thread's.
-                    entries.reserve_exact(1);
-                }
-                entries.push(ExposedAccess {
-                    thread: way.thread,
-                    kind: way.kind,
-                    locks: way.locks,
-                    latest: (way.site, way.clock),
-                    what: P::default(),
-                });
-                entries.len() - 1
-            }
-        };
-        let entry = &mut entries[known];
-        entry.latest = (way.site, way.clock);
-        Some(&mut entry.what)
+        if ways.stand_for(way, sets) {
+            return None;
+        }
+        if ways.keys.len() >= WAYS {
+            self.left_out += 1;
+            return None;
+        }
+        self.at[index].take_in(way, sets, ways.keys.first().map(|first| first.thread()));
+        self.unguarded[index] = self.at[index].is_unguarded();
+        Some(ways.push(way, sets))
     }
 
     /// How many ways of access were left out because a location had too many.
@@ -204,20 +266,23 @@ impl<P: Default> Exposure<P> {
             return false;
         }
         self.entries[location.index()]
+            .keys
             .iter()
-            .any(|entry| entry.thread != thread && (entry.kind.writes() || writes) && compatible(entry.locks))
+            .any(|key| key.thread() != thread && (key.kind().writes() || writes) && compatible(key.locks()))
     }
 
     /// Every way of access kept at a location, as (thread, kind, locks, what is remembered).
     pub fn at(&self, location: LocationId) -> impl Iterator<Item = (ThreadId, StepKind, LocksetId, &P)> {
-        let entries = self.entries.get(location.index()).into_iter().flatten();
-        entries.map(|entry| (entry.thread, entry.kind, entry.locks, &entry.what))
+        let ways = self.entries.get(location.index()).into_iter();
+        ways.flat_map(|ways| ways.keys.iter().zip(&ways.what))
+            .map(|(key, what)| (key.thread(), key.kind(), key.locks(), what))
     }
 
     /// The same, to take from what is remembered.
     pub fn at_mut(&mut self, location: LocationId) -> impl Iterator<Item = (ThreadId, StepKind, LocksetId, &mut P)> {
-        let entries = self.entries.get_mut(location.index()).into_iter().flatten();
-        entries.map(|entry| (entry.thread, entry.kind, entry.locks, &mut entry.what))
+        let ways = self.entries.get_mut(location.index()).into_iter();
+        ways.flat_map(|ways| ways.keys.iter().zip(&mut ways.what))
+            .map(|(key, what)| (key.thread(), key.kind(), key.locks(), what))
     }
 
     /// The locations that several threads access and one writes.
@@ -228,20 +293,6 @@ impl<P: Default> Exposure<P> {
             .enumerate()
             .filter(wanted)
             .map(|(location, _)| LocationId::from(location))
-    }
-}
-
-impl<P> ExposedAccess<P> {
-    #[inline]
-    fn is_like(&self, way: &Way) -> bool {
-        self.thread == way.thread && self.kind == way.kind
-    }
-
-    #[inline]
-    fn covers(&self, way: &Way, sets: &LockTable) -> bool {
-        self.is_like(way)
-            && self.latest == (way.site, way.clock)
-            && (self.locks == way.locks || sets.is_subset(self.locks, way.locks))
     }
 }
 
@@ -271,7 +322,7 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::locks::{Held, Locksets};
+    use crate::locks::{HeldLock, Locksets};
 
     fn way(thread: u32, kind: StepKind, locks: LocksetId) -> Way {
         Way {
@@ -284,8 +335,8 @@ mod tests {
         }
     }
 
-    fn exclusive(lock: u32) -> Held {
-        Held {
+    fn exclusive(lock: u32) -> HeldLock {
+        HeldLock {
             lock: LockId(lock),
             mode: Mode::Exclusive,
         }
@@ -336,5 +387,36 @@ mod tests {
             ..way(0, StepKind::Read, both)
         };
         assert!(exposure.note(&later, &sets).is_some());
+    }
+
+    #[test]
+    fn of_many_ways_in_one_moment_the_one_with_the_fewest_locks_stands_for_the_others() {
+        let (mut exposure, mut sets) = (Exposure::<u32>::default(), Locksets::default());
+        let guard = sets.with(LocksetId::EMPTY, exclusive(9_999));
+        let mut note = |exposure: &mut Exposure<u32>, more: u32, site: u32, clock: u32| {
+            let locks = match more {
+                0 => guard,
+                more => sets.with(guard, exclusive(more)),
+            };
+            let way = Way {
+                site: SiteId(site),
+                clock: ClockId(clock),
+                ..way(0, StepKind::Write, locks)
+            };
+            exposure.note(&way, &sets).is_some()
+        };
+        // Without one that has fewer locks, each is kept, however many there are.
+        for more in 1..=40 {
+            assert!(note(&mut exposure, more, more, 1));
+        }
+        assert!(note(&mut exposure, 0, 50, 1));
+        for more in 41..2_000 {
+            assert!(!note(&mut exposure, more, more, 1), "{more}");
+        }
+        // In another moment it is something new, and so is its like in a place that is not known.
+        assert!(note(&mut exposure, 3_000, 60, 2));
+        assert!(note(&mut exposure, 0, 61, 2));
+        assert!(!note(&mut exposure, 3_001, 62, 2));
+        assert_eq!((exposure.at(LocationId(3)).count(), exposure.left_out()), (42, 0));
     }
 }
