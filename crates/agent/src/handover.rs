@@ -48,7 +48,7 @@ impl Hand {
             match before {
                 Ok(_) => {
                     // Put down even if the work panics: the collector would wait for it.
-                    let _held = Held(&self.0, after);
+                    let _held = RestoreState(&self.0, after);
                     work();
                     return true;
                 }
@@ -80,9 +80,9 @@ impl Hand {
 }
 
 /// A hand that its thread holds, and what it is afterwards.
-struct Held<'a>(&'a AtomicU32, u32);
+struct RestoreState<'a>(&'a AtomicU32, u32);
 
-impl Drop for Held<'_> {
+impl Drop for RestoreState<'_> {
     fn drop(&mut self) {
         self.0.store(self.1, Ordering::Release);
     }

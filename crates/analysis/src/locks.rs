@@ -21,7 +21,7 @@ impl LocksetId {
 
 /// A lock and how it is held.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Held {
+pub struct HeldLock {
     /// Which.
     pub lock: LockId,
     /// Alone or with other readers.
@@ -29,7 +29,7 @@ pub struct Held {
 }
 
 /// One bit per lock, many locks per bit: no common bit means no common lock.
-fn signature(locks: &[Held]) -> u64 {
+fn signature(locks: &[HeldLock]) -> u64 {
     locks
         .iter()
         .fold(0, |s, h| s | 1 << (h.lock.0.wrapping_mul(0x9E37_79B9) >> 26))
@@ -38,7 +38,7 @@ fn signature(locks: &[Held]) -> u64 {
 /// What each set is, as far as readers are concerned.
 #[derive(Debug)]
 pub struct LockTable {
-    sets: Vec<Box<[Held]>>,
+    sets: Vec<Box<[HeldLock]>>,
     signatures: Vec<u64>,
 }
 
@@ -55,15 +55,15 @@ impl Default for LockTable {
 #[derive(Debug)]
 pub struct Locksets {
     table: LockTable,
-    ids: FxHashMap<Box<[Held]>, LocksetId>,
-    with: FxHashMap<(LocksetId, Held), LocksetId>,
-    without: FxHashMap<(LocksetId, Held), LocksetId>,
+    ids: FxHashMap<Box<[HeldLock]>, LocksetId>,
+    with: FxHashMap<(LocksetId, HeldLock), LocksetId>,
+    without: FxHashMap<(LocksetId, HeldLock), LocksetId>,
     both: FxHashMap<(LocksetId, LocksetId, Mode), LocksetId>,
 }
 
 impl Default for Locksets {
     fn default() -> Self {
-        let empty: Box<[Held]> = Box::default();
+        let empty: Box<[HeldLock]> = Box::default();
         Locksets {
             table: LockTable::default(),
             ids: FxHashMap::from_iter([(empty, LocksetId::EMPTY)]),
@@ -85,7 +85,7 @@ impl std::ops::Deref for Locksets {
 
 impl Locksets {
     /// The id of a set given in any order.
-    pub fn intern(&mut self, mut locks: Vec<Held>) -> LocksetId {
+    pub fn intern(&mut self, mut locks: Vec<HeldLock>) -> LocksetId {
         locks.sort_unstable();
         locks.dedup();
         let locks = locks.into_boxed_slice();
@@ -100,7 +100,7 @@ impl Locksets {
     }
 
     /// The set with one lock more.
-    pub fn with(&mut self, set: LocksetId, held: Held) -> LocksetId {
+    pub fn with(&mut self, set: LocksetId, held: HeldLock) -> LocksetId {
         if let Some(&id) = self.with.get(&(set, held)) {
             return id;
         }
@@ -112,7 +112,7 @@ impl Locksets {
     }
 
     /// The set with one lock less.
-    pub fn without(&mut self, set: LocksetId, held: Held) -> LocksetId {
+    pub fn without(&mut self, set: LocksetId, held: HeldLock) -> LocksetId {
         if let Some(&id) = self.without.get(&(set, held)) {
             return id;
         }
@@ -154,7 +154,7 @@ impl Locksets {
 impl LockTable {
     /// The locks of a set, in order of their ids.
     #[inline]
-    pub fn locks(&self, set: LocksetId) -> &[Held] {
+    pub fn locks(&self, set: LocksetId) -> &[HeldLock] {
         &self.sets[set.index()]
     }
 
@@ -177,7 +177,7 @@ impl LockTable {
         a == LocksetId::EMPTY
             || self.signatures[a.index()] & !self.signatures[b.index()] == 0
                 && self.locks(a).iter().all(|h| {
-                    let held = |g: &Held| g.lock == h.lock && (h.mode == Mode::Shared || g.mode == Mode::Exclusive);
+                    let held = |g: &HeldLock| g.lock == h.lock && (h.mode == Mode::Shared || g.mode == Mode::Exclusive);
                     self.locks(b).iter().any(held)
                 })
     }
@@ -195,8 +195,8 @@ impl LockTable {
 mod tests {
     use super::*;
 
-    fn held(lock: u32, mode: Mode) -> Held {
-        Held {
+    fn held(lock: u32, mode: Mode) -> HeldLock {
+        HeldLock {
             lock: LockId(lock),
             mode,
         }

@@ -128,13 +128,13 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::locks::{Held, Locksets};
+    use crate::locks::{HeldLock, Locksets};
     use ravel_trace::{LockId, Mode};
 
     #[test]
     fn only_the_same_again_under_no_fewer_locks_is_a_repetition() {
         let (mut repeats, mut sets) = (Repeats::default(), Locksets::default());
-        let held = |lock| Held {
+        let held = |lock| HeldLock {
             lock: LockId(lock),
             mode: Mode::Exclusive,
         };

@@ -45,11 +45,11 @@ pub enum Kind {
 
 /// The locks held at a point, each with its mode and the step that took it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Held(SmallVec<[Hold; 4]>);
+pub struct HeldLocks(SmallVec<[LockHold; 4]>);
 
 /// One lock held.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Hold {
+pub struct LockHold {
     /// The lock.
     pub lock: LockId,
     /// Alone or shared.
@@ -58,11 +58,11 @@ pub struct Hold {
     pub since: u64,
 }
 
-impl Held {
+impl HeldLocks {
     /// Adds a lock.
     pub fn acquire(&mut self, lock: LockId, mode: Mode, since: u64) {
         let at = self.0.partition_point(|hold| hold.lock < lock);
-        self.0.insert(at, Hold { lock, mode, since });
+        self.0.insert(at, LockHold { lock, mode, since });
     }
 
     /// Removes a lock; nothing happens if it is not held.
@@ -71,7 +71,7 @@ impl Held {
     }
 
     /// The holds, by lock.
-    pub fn holds(&self) -> &[Hold] {
+    pub fn holds(&self) -> &[LockHold] {
         &self.0
     }
 
@@ -82,7 +82,7 @@ impl Held {
 
     /// Whether some lock is in both and not merely shared by both: then the two cannot hold at the same time in two
     /// threads.
-    pub fn excludes(&self, other: &Held) -> bool {
+    pub fn excludes(&self, other: &HeldLocks) -> bool {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
             match x.lock.cmp(&y.lock) {
@@ -99,13 +99,13 @@ impl Held {
     }
 
     /// The locks of this set that `later`, a later point of the same thread, still holds from the same acquisition.
-    pub fn still_held(&self, later: &Held) -> Held {
-        Held(self.0.iter().filter(|hold| later.0.contains(hold)).copied().collect())
+    pub fn still_held(&self, later: &HeldLocks) -> HeldLocks {
+        HeldLocks(self.0.iter().filter(|hold| later.0.contains(hold)).copied().collect())
     }
 
     /// The same locks without what tells acquisitions apart, for comparing and interning.
-    pub fn without_since(&self) -> Held {
-        Held(self.0.iter().map(|hold| Hold { since: 0, ..*hold }).collect())
+    pub fn without_since(&self) -> HeldLocks {
+        HeldLocks(self.0.iter().map(|hold| LockHold { since: 0, ..*hold }).collect())
     }
 }
 
@@ -119,7 +119,7 @@ pub struct Access {
     /// Read or write.
     pub kind: Kind,
     /// The locks held.
-    pub held: Held,
+    pub held: HeldLocks,
     /// For a read: no write of the location precedes it in the transaction.
     pub uninitialized: bool,
     /// For a write: no write of the location follows it in the transaction.
@@ -137,7 +137,7 @@ pub struct Transaction {
     /// What, in program order.
     pub steps: Vec<TransactionStep>,
     /// The locks already held when it begins.
-    pub entry: Held,
+    pub entry: HeldLocks,
 }
 
 impl Transaction {
@@ -151,12 +151,12 @@ impl Transaction {
         Transaction {
             thread,
             steps,
-            entry: Held::default(),
+            entry: HeldLocks::default(),
         }
     }
 
     /// The locks held when each step happens; an acquire holds the lock from its own step on, a release no longer.
-    pub fn held(&self) -> Vec<Held> {
+    pub fn held(&self) -> Vec<HeldLocks> {
         let mut held = self.entry.clone();
         self.steps
             .iter()

@@ -18,7 +18,7 @@ const BUDGET: usize = 1 << 22;
 /// None if there is no such call (as in `java/lang/Object`), if different paths make different calls, if code that runs
 /// before the call lies after it, or if the code cannot be followed.
 pub fn super_call_pc(code: &Code, pool: &ConstantPool) -> Option<u32> {
-    let mut search = Search {
+    let mut search = InitSearch {
         code,
         pool,
         seen: vec![false; code.code.len()],
@@ -67,7 +67,7 @@ enum End {
     Lost,
 }
 
-struct Search<'a> {
+struct InitSearch<'a> {
     code: &'a Code,
     pool: &'a ConstantPool,
     /// The positions some path has been at. In code that passes verification all paths agree on what a slot holds
@@ -77,7 +77,7 @@ struct Search<'a> {
     budget: usize,
 }
 
-impl Search<'_> {
+impl InitSearch<'_> {
     /// Plans a visit unless there has been one; none when the budget is used up.
     fn push(&mut self, pc: u32, state: UninitializedThis) -> Option<()> {
         if self.seen.get(pc as usize) == Some(&false) {

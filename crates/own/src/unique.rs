@@ -44,7 +44,7 @@ enum Way {
     Thread,
 }
 
-struct Search<'a> {
+struct UniqueSearch<'a> {
     world: &'a World,
     points: &'a Points<'a>,
     /// The candidates, with the classes they are of and the method that makes them.
@@ -62,7 +62,7 @@ impl Unique {
         if points.is_by_class() || points.is_coarse() || world.lists_methods {
             return unique;
         }
-        let mut search = Search {
+        let mut search = UniqueSearch {
             world,
             points,
             found: FxHashMap::default(),
@@ -152,7 +152,7 @@ fn own(world: &World, points: &Points<'_>, tasks: &Bits) -> Bits {
     }
 }
 
-impl Search<'_> {
+impl UniqueSearch<'_> {
     fn collect(&mut self) {
         let world = self.world;
         for (at, object) in self.points.objects().all().iter().enumerate() {

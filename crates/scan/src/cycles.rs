@@ -18,7 +18,7 @@ pub fn shortest<'e, N: Ord + Copy, E>(
     edges: &'e BTreeMap<(N, N), Vec<E>>,
     together: &dyn Fn(&E, &E) -> bool,
 ) -> Vec<Circle<'e, N, E>> {
-    let mut search = Search {
+    let mut search = CycleSearch {
         edges,
         next: BTreeMap::new(),
         before: BTreeMap::new(),
@@ -51,7 +51,7 @@ pub fn shortest<'e, N: Ord + Copy, E>(
     circles.into_values().collect()
 }
 
-struct Search<'e, 'f, N, E> {
+struct CycleSearch<'e, 'f, N, E> {
     edges: &'e BTreeMap<(N, N), Vec<E>>,
     next: BTreeMap<N, Vec<N>>,
     before: BTreeMap<N, Vec<N>>,
@@ -59,7 +59,7 @@ struct Search<'e, 'f, N, E> {
     steps: Cell<usize>,
 }
 
-impl<'e, N: Ord + Copy, E> Search<'e, '_, N, E> {
+impl<'e, N: Ord + Copy, E> CycleSearch<'e, '_, N, E> {
     /// How many edges lead from each node to `to`, for the nodes from which any do.
     fn distances(&self, to: N) -> BTreeMap<N, usize> {
         let mut distances = BTreeMap::from([(to, 0)]);

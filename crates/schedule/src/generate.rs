@@ -17,7 +17,7 @@ use crate::goal::{Goal, GoalError, Shape, Target};
 use crate::image::{Image, ThreadStep};
 use crate::machine::Broken;
 use crate::plan::{Keep, Plan};
-use crate::search::{Bound, Search, search};
+use crate::search::{Bound, SearchEnd, search};
 use crate::shrink::{gather, shrink, switches};
 use crate::solve::{Budget, Policy, solve};
 use crate::turns::from_steps;
@@ -117,7 +117,7 @@ pub fn generate(image: &Image, goal: &Goal, effort: &Effort) -> Result<Generated
             return Ok(maker.finish(order, keep));
         }
     }
-    if let Search::Found(order) = maker.by_search(Keep::BeforeFirst) {
+    if let SearchEnd::Found(order) = maker.by_search(Keep::BeforeFirst) {
         return Ok(maker.finish(order, Keep::BeforeFirst));
     }
     let broken = match maker.by_moving(Keep::Nothing) {
@@ -125,9 +125,9 @@ pub fn generate(image: &Image, goal: &Goal, effort: &Effort) -> Result<Generated
         Err(broken) => broken,
     };
     match maker.by_search(Keep::Nothing) {
-        Search::Found(order) => Ok(maker.finish(order, Keep::Nothing)),
-        Search::Impossible => Err(NoSchedule::Infeasible { broken, certain: true }),
-        Search::GaveUp => Err(NoSchedule::Infeasible { broken, certain: false }),
+        SearchEnd::Found(order) => Ok(maker.finish(order, Keep::Nothing)),
+        SearchEnd::Impossible => Err(NoSchedule::Infeasible { broken, certain: true }),
+        SearchEnd::GaveUp => Err(NoSchedule::Infeasible { broken, certain: false }),
     }
 }
 
@@ -160,7 +160,7 @@ impl Maker<'_> {
         })
     }
 
-    fn by_search(&self, keep: Keep) -> Search {
+    fn by_search(&self, keep: Keep) -> SearchEnd {
         let bound = Bound {
             states: self.effort.search_states,
             events: self.effort.search_events,

@@ -22,7 +22,7 @@ pub(crate) struct Bound {
 
 /// How a search ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Search {
+pub(crate) enum SearchEnd {
     /// An order that has the pattern.
     Found(Vec<ThreadStep>),
     /// There is none.
@@ -32,10 +32,10 @@ pub(crate) enum Search {
 }
 
 /// Looks for an order of the recorded steps that ends with the pattern.
-pub(crate) fn search(image: &Image, target: &Target, keep: Keep, bound: Bound) -> Search {
+pub(crate) fn search(image: &Image, target: &Target, keep: Keep, bound: Bound) -> SearchEnd {
     let events = |s: &ThreadStep| image.events(*s).last().map_or(0, |&e| e as usize);
     if target.steps.iter().map(events).max().unwrap_or(0) >= bound.events {
-        return Search::GaveUp;
+        return SearchEnd::GaveUp;
     }
     let mut searcher = Searcher {
         image,
@@ -63,13 +63,13 @@ struct SearchFrame<'a> {
 }
 
 impl<'a> Searcher<'a> {
-    fn run(&mut self) -> Search {
+    fn run(&mut self) -> SearchEnd {
         let mut entered: FxHashSet<u64> = FxHashSet::default();
         let mut order: Vec<ThreadStep> = Vec::new();
         let mut stack = vec![self.frame(Machine::new(self.image, &self.target.own))];
         while let Some(frame) = stack.last_mut() {
             if self.reached(&frame.machine) {
-                return Search::Found(order);
+                return SearchEnd::Found(order);
             }
             let Some(thread) = frame.choices.pop() else {
                 stack.pop();
@@ -85,12 +85,12 @@ impl<'a> Searcher<'a> {
                 continue;
             }
             if entered.len() > self.bound.states {
-                return Search::GaveUp;
+                return SearchEnd::GaveUp;
             }
             order.push(step);
             stack.push(self.frame(machine));
         }
-        if self.whole { Search::Impossible } else { Search::GaveUp }
+        if self.whole { SearchEnd::Impossible } else { SearchEnd::GaveUp }
     }
 
     fn frame(&self, machine: Machine<'a>) -> SearchFrame<'a> {

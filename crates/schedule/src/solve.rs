@@ -84,7 +84,7 @@ enum Wait {
 }
 
 #[derive(Default)]
-struct Held {
+struct LockHolders {
     exclusive: Option<EventNo>,
     shared: Vec<EventNo>,
 }
@@ -96,7 +96,7 @@ struct Run<'a> {
     done: Vec<u32>,
     order: Vec<ThreadStep>,
     remaining: usize,
-    held: FxHashMap<u32, Held>,
+    held: FxHashMap<u32, LockHolders>,
     /// By location, the write seen now.
     now: Vec<EventNo>,
     /// What `now` was before each write done, for undoing.

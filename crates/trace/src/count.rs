@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::held::{HeldLocks, Outcome};
+use crate::held::{Reentrancy, Outcome};
 use crate::ids::ThreadId;
 use crate::raw::{RawKind, RawRecord};
 use crate::reader::OBJECT_MASK;
@@ -12,7 +12,7 @@ use crate::run_info::{Counted, ThreadCount};
 /// One thread so far.
 #[derive(Default)]
 struct Thread {
-    held: HeldLocks<u64>,
+    held: Reentrancy<u64>,
     count: ThreadCount,
 }
 

@@ -11,7 +11,7 @@ use crate::raw::RawKind;
 
 /// How often one thread holds one lock.
 #[derive(Clone, Copy, Default, Debug)]
-struct Held {
+struct HoldCount {
     exclusive: u32,
     shared: u32,
     /// Levels given up by a wait that has not ended.
@@ -20,11 +20,11 @@ struct Held {
 
 /// The locks that one thread holds.
 #[derive(Debug)]
-pub(crate) struct HeldLocks<K>(FxHashMap<K, Held>);
+pub(crate) struct Reentrancy<K>(FxHashMap<K, HoldCount>);
 
-impl<K> Default for HeldLocks<K> {
+impl<K> Default for Reentrancy<K> {
     fn default() -> Self {
-        HeldLocks(FxHashMap::default())
+        Reentrancy(FxHashMap::default())
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) enum Outcome {
     Unmatched(Option<Change>),
 }
 
-impl<K: Copy + Eq + Hash> HeldLocks<K> {
+impl<K: Copy + Eq + Hash> Reentrancy<K> {
     /// What a record of a kind that [changes a hold](RawKind::is_locking) becomes.
     pub fn apply(&mut self, kind: RawKind, lock: K) -> Outcome {
         match kind {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn only_the_outermost_pair_counts() {
-        let mut held = HeldLocks::default();
+        let mut held = Reentrancy::default();
         assert_eq!(held.acquire(L, EXCLUSIVE), acquired(EXCLUSIVE));
         assert_eq!(held.acquire(L, EXCLUSIVE), Outcome::Inner);
         assert_eq!(held.release(L, EXCLUSIVE), Outcome::Inner);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_wait_gives_up_all_levels_and_takes_them_back() {
-        let mut held = HeldLocks::default();
+        let mut held = Reentrancy::default();
         held.acquire(L, EXCLUSIVE);
         held.acquire(L, EXCLUSIVE);
         assert_eq!(held.wait(L), Outcome::One(Change::Wait));
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_wait_that_began_before_the_recording_ends_as_an_acquisition() {
-        let mut held = HeldLocks::default();
+        let mut held = Reentrancy::default();
         assert_eq!(held.wait(L), Outcome::Unmatched(None));
         assert_eq!(
             held.resume(L, true),
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_downgrade_changes_the_mode() {
-        let mut held = HeldLocks::default();
+        let mut held = Reentrancy::default();
         assert_eq!(held.acquire(L, EXCLUSIVE), acquired(EXCLUSIVE));
         assert_eq!(held.acquire(L, SHARED), Outcome::Inner);
         assert_eq!(
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_upgrade_changes_the_mode_and_back() {
-        let mut held = HeldLocks::default();
+        let mut held = Reentrancy::default();
         let to = |from, to| Outcome::Two(Change::Release(from), Change::Acquire(to));
         assert_eq!(held.acquire(L, SHARED), acquired(SHARED));
         assert_eq!(held.acquire(L, EXCLUSIVE), to(SHARED, EXCLUSIVE));

@@ -32,7 +32,7 @@ pub trait Objects {
 
 /// A thread that must wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Held {
+pub struct HoldTicket {
     /// Index of the goal.
     pub goal: usize,
     /// The role that it has there.
@@ -47,7 +47,7 @@ pub enum Answer {
     /// It goes on.
     Pass,
     /// It waits until it is released.
-    Hold(Held),
+    Hold(HoldTicket),
     /// It waits for so many milliseconds, whatever the others do.
     Pause {
         /// Index of the goal.
@@ -332,7 +332,7 @@ impl<K> Director<K> {
         Answer::Hold(self.park(number, step, thread))
     }
 
-    fn park(&mut self, number: usize, step: usize, thread: ThreadNumber) -> Held {
+    fn park(&mut self, number: usize, step: usize, thread: ThreadNumber) -> HoldTicket {
         self.tickets += 1;
         let state = &mut self.goals[number];
         let role = state.goal.steps[step].role;
@@ -343,7 +343,7 @@ impl<K> Director<K> {
             ticket: self.tickets,
             step,
         });
-        Held {
+        HoldTicket {
             goal: number,
             role,
             ticket: self.tickets,
@@ -577,7 +577,7 @@ impl<K> Director<K> {
     }
 
     /// Whether a held thread may go on because its step is next, or its goal began anew.
-    pub fn is_released(&self, held: Held) -> Option<Released> {
+    pub fn is_released(&self, held: HoldTicket) -> Option<Released> {
         let state = &self.goals[held.goal];
         match &state.parked[held.role] {
             Some(parked) if parked.ticket == held.ticket => {
@@ -592,7 +592,7 @@ impl<K> Director<K> {
     }
 
     /// A held thread goes on after so many milliseconds.
-    pub fn release(&mut self, held: Held, why: Released, millis: u64) {
+    pub fn release(&mut self, held: HoldTicket, why: Released, millis: u64) {
         let state = &mut self.goals[held.goal];
         *state.ended.entry(why).or_default() += 1;
         state.account.held_millis += millis;
@@ -626,7 +626,7 @@ impl<K> Director<K> {
     }
 
     /// A thread that waited right before its step goes on to take it.
-    pub fn resume<X: Objects<Kept = K>>(&mut self, objects: &X, held: Held, thread: ThreadNumber, object: &X::Local) {
+    pub fn resume<X: Objects<Kept = K>>(&mut self, objects: &X, held: HoldTicket, thread: ThreadNumber, object: &X::Local) {
         let state = &mut self.goals[held.goal];
         let next = (0..state.goal.steps.len()).find(|&step| state.is_next(step));
         let Some(step) = next else { return };

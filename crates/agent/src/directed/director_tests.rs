@@ -32,7 +32,7 @@ fn of_unit(method: usize) -> GoalRole {
     }
 }
 
-fn arrive(director: &mut Director<u32>, thread: ThreadNumber, site: usize, object: u32) -> Option<Held> {
+fn arrive(director: &mut Director<u32>, thread: ThreadNumber, site: usize, object: u32) -> Option<HoldTicket> {
     match director.arrive(&Numbers, &mut Arrival::new(thread, site), &object) {
         Answer::Hold(held) => Some(held),
         Answer::Pass | Answer::Pause { .. } => None,

@@ -18,7 +18,7 @@ use ravel_classfile::{ClassFile, CodeEditor, Result as ClassResult, op};
 
 use ravel_protocol::{EndedBy, line};
 
-use super::director::{Answer, Arrival, Director, Held, Note, ThreadNumber};
+use super::director::{Answer, Arrival, Director, HoldTicket, Note, ThreadNumber};
 use super::exclusive::Exclusive;
 use super::hold::{POLL, RUN_MILLIS, Tasks, Waiting, goal_millis};
 use super::hooks::Hooks;
@@ -343,7 +343,7 @@ impl Directed {
         &'a self,
         env: *mut JNIEnv,
         mut state: MutexGuard<'a, RunState>,
-        held: Held,
+        held: HoldTicket,
     ) -> MutexGuard<'a, RunState> {
         let mut waiting = Waiting::begin(state.director.failed_holds(held.goal));
         loop {

@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::finding::{Evidence, Rule};
 use crate::order::{ClockId, Moment};
 use crate::raw::{Point, RawReport, RawStep};
-use crate::transaction::{Access, Action, Held, Kind, Transaction, TransactionStep};
+use crate::transaction::{Access, Action, HeldLocks, Kind, Transaction, TransactionStep};
 use crate::units::Owner;
 
 /// One occurrence of a block.
@@ -31,7 +31,7 @@ pub(super) struct Class {
     /// Nothing can come between its accesses.
     pub(super) proven: bool,
     pub(super) accesses: SmallVec<[Access; 2]>,
-    pub(super) throughout: Held,
+    pub(super) throughout: HeldLocks,
     pub(super) first: Instance,
     pub(super) latest: Option<Instance>,
 }
@@ -46,7 +46,7 @@ impl Class {
 pub(super) fn guarded(classes: &[&Class]) -> bool {
     let first = classes[0].accesses[0].held.holds();
     first.iter().any(|lock| {
-        let has = |held: &Held| {
+        let has = |held: &HeldLocks| {
             held.holds()
                 .iter()
                 .any(|hold| hold.lock == lock.lock && hold.mode == Mode::Exclusive)

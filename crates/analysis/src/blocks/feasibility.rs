@@ -15,7 +15,7 @@
 //! **Cost.** Locksets: O(k² L) for k steps asked. Grid: O(|t|·|t'|·L).
 
 use super::goodlock;
-use crate::transaction::{Action, Held, Transaction};
+use crate::transaction::{Action, HeldLocks, Transaction};
 
 /// One of the two transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -29,7 +29,7 @@ pub enum Side {
 /// Answers questions about the schedules of two transactions of different threads.
 pub struct Pair<'a> {
     sides: [&'a Transaction; 2],
-    held: [Vec<Held>; 2],
+    held: [Vec<HeldLocks>; 2],
     exact: bool,
     /// For each side and step, how many steps of the other side must come first.
     needs: [Vec<usize>; 2],
@@ -116,7 +116,7 @@ impl<'a> Pair<'a> {
         reached[reached.len() - 1]
     }
 
-    fn after(&self, side: usize, steps: usize) -> &Held {
+    fn after(&self, side: usize, steps: usize) -> &HeldLocks {
         if steps == 0 {
             &self.sides[side].entry
         } else {

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 use super::feasibility::{Pair, Side};
 use super::{one, two};
-use crate::transaction::{Action, Held, Kind, Transaction};
+use crate::transaction::{Action, HeldLocks, Kind, Transaction};
 
 /// A step of one of the transactions: (transaction, step).
 pub type StepRef = (usize, usize);
@@ -190,7 +190,7 @@ struct Enumeration<'a> {
 
 struct EnumerationState {
     next: Vec<usize>,
-    held: Vec<Held>,
+    held: Vec<HeldLocks>,
     trace: Vec<(StepRef, LocationId, Kind)>,
 }
 
@@ -233,7 +233,7 @@ impl<'a> Enumeration<'a> {
     }
 
     /// What a thread holds when its first transaction begins.
-    fn entry(&self, strides: &[Stride]) -> Held {
+    fn entry(&self, strides: &[Stride]) -> HeldLocks {
         let first = strides.first().map(|stride| &self.transactions[stride.transaction]);
         first.map(|transaction| transaction.entry.clone()).unwrap_or_default()
     }
@@ -284,7 +284,7 @@ impl<'a> Enumeration<'a> {
     }
 
     /// The locks held after the stride, if it can be taken now.
-    fn enabled(&self, state: &EnumerationState, thread: usize, stride: &Stride) -> Option<Held> {
+    fn enabled(&self, state: &EnumerationState, thread: usize, stride: &Stride) -> Option<HeldLocks> {
         let mut held = state.held[thread].clone();
         let transaction = &self.transactions[stride.transaction];
         for step in &transaction.steps[stride.steps.clone()] {

@@ -16,7 +16,7 @@
 use ravel_trace::{LockId, Mode, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::transaction::{Action, Held, Transaction};
+use crate::transaction::{Action, HeldLocks, Transaction};
 
 /// The most steps that a search for cycles takes before it gives up.
 pub const STEP_BOUND: usize = 1_000_000;
@@ -35,7 +35,7 @@ pub struct Nesting<P> {
     /// How it is taken.
     pub taken_mode: Mode,
     /// All locks held while it is taken, itself excluded.
-    pub gates: Held,
+    pub gates: HeldLocks,
     /// Where the held lock was taken.
     pub hold_at: P,
     /// Where the other one is taken.
@@ -65,7 +65,7 @@ pub fn cycles<P: Clone>(nestings: &[Nesting<P>], apart: impl Fn(&Nesting<P>, &Ne
     }
     let mut starts: Vec<LockId> = from.keys().copied().collect();
     starts.sort_unstable();
-    let mut search = Search {
+    let mut search = NestingSearch {
         nestings,
         from: &from,
         apart: &apart,
@@ -82,7 +82,7 @@ pub fn cycles<P: Clone>(nestings: &[Nesting<P>], apart: impl Fn(&Nesting<P>, &Ne
     }
 }
 
-struct Search<'a, P, A> {
+struct NestingSearch<'a, P, A> {
     nestings: &'a [Nesting<P>],
     from: &'a FxHashMap<LockId, Vec<usize>>,
     apart: &'a A,
@@ -91,7 +91,7 @@ struct Search<'a, P, A> {
     found: Vec<Cycle<P>>,
 }
 
-impl<P: Clone, A: Fn(&Nesting<P>, &Nesting<P>) -> bool> Search<'_, P, A> {
+impl<P: Clone, A: Fn(&Nesting<P>, &Nesting<P>) -> bool> NestingSearch<'_, P, A> {
     fn extend(&mut self, start: LockId, at: LockId, path: &mut Vec<usize>) {
         let Some(next) = self.from.get(&at) else { return };
         for &index in next {

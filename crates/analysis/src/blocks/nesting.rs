@@ -26,7 +26,7 @@ struct At {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Hold {
+struct OpenHold {
     lock: LockId,
     mode: Mode,
     at: At,
@@ -90,7 +90,7 @@ impl<N: Clone> Samples<N> {
 /// Collects nestings while a trace goes by.
 #[derive(Default)]
 pub struct Nestings {
-    held: Vec<Vec<Hold>>,
+    held: Vec<Vec<OpenHold>>,
     known: FxHashMap<Key, usize>,
     found: Vec<Samples<Nesting<At>>>,
 }
@@ -108,7 +108,7 @@ impl Nestings {
         }
     }
 
-    fn thread(&mut self, thread: ThreadId) -> &mut Vec<Hold> {
+    fn thread(&mut self, thread: ThreadId) -> &mut Vec<OpenHold> {
         if self.held.len() <= thread.index() {
             self.held.resize_with(thread.index() + 1, Vec::new);
         }
@@ -124,15 +124,15 @@ impl Nestings {
         };
         let held = std::mem::take(&mut self.held[thread.index()]);
         if !held.is_empty() {
-            let mut gates = transaction::Held::default();
+            let mut gates = transaction::HeldLocks::default();
             held.iter().for_each(|hold| gates.acquire(hold.lock, hold.mode, 0));
             held.iter().for_each(|hold| self.add(hold, lock, mode, at, &gates));
         }
         self.held[thread.index()] = held;
-        self.held[thread.index()].push(Hold { lock, mode, at });
+        self.held[thread.index()].push(OpenHold { lock, mode, at });
     }
 
-    fn add(&mut self, hold: &Hold, taken: LockId, taken_mode: Mode, at: At, gates: &transaction::Held) {
+    fn add(&mut self, hold: &OpenHold, taken: LockId, taken_mode: Mode, at: At, gates: &transaction::HeldLocks) {
         let key = Key {
             thread: at.point.thread,
             held: (hold.lock, hold.mode),

@@ -17,7 +17,7 @@ use ravel_trace::LocationId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::feasibility::{Pair, Side};
-use crate::transaction::{Access, Held, Kind, Transaction};
+use crate::transaction::{Access, HeldLocks, Kind, Transaction};
 
 /// Two accesses of one transaction to one location whose data flow another transaction must not disturb; or the only
 /// access.
@@ -28,7 +28,7 @@ pub struct Block {
     /// The later access; none if the transaction accesses the location once.
     pub second: Option<Access>,
     /// The locks held from the first to the second.
-    pub throughout: Held,
+    pub throughout: HeldLocks,
 }
 
 /// The unserialisable pattern that two blocks form.
@@ -72,7 +72,7 @@ fn blocks_of(accesses: &[Access]) -> Vec<Block> {
         return vec![Block {
             first: only.clone(),
             second: None,
-            throughout: Held::default(),
+            throughout: HeldLocks::default(),
         }];
     }
     let mut seen = FxHashSet::default();
@@ -173,7 +173,7 @@ mod tests {
     fn shapes(text: &str) -> Vec<ShapeOfBlock> {
         let set = TransactionSet::parse(text).unwrap();
         let all: Vec<Block> = blocks(&set.transactions[0]).into_values().flatten().collect();
-        let locks = |held: &Held| held.holds().len();
+        let locks = |held: &HeldLocks| held.holds().len();
         all.iter()
             .map(|b| {
                 let second = b.second.as_ref();

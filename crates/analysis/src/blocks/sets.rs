@@ -56,7 +56,7 @@ pub struct Found {
 pub fn check(cx: &Context<'_>, units: &[Open]) -> Found {
     let shared = Shared::new(units);
     let codes = codes(units);
-    let mut search = Search {
+    let mut search = UnitSetSearch {
         cx,
         units,
         shared: &shared,
@@ -182,7 +182,7 @@ impl Shared {
 /// The codes of the units of a set, in order.
 type Codes = SmallVec<[u32; WHOLE]>;
 
-struct Search<'a> {
+struct UnitSetSearch<'a> {
     cx: &'a Context<'a>,
     units: &'a [Open],
     shared: &'a Shared,
@@ -197,7 +197,7 @@ struct Search<'a> {
     found: Found,
 }
 
-impl Search<'_> {
+impl UnitSetSearch<'_> {
     /// Of equal units the first.
     fn different(&self, part: &[usize]) -> Vec<usize> {
         let mut known = FxHashSet::default();

@@ -28,7 +28,7 @@ use crate::focus::Shorten;
 use crate::locks::LockTable;
 use crate::order::ClockId;
 use crate::raw::{Point, RawReport};
-use crate::transaction::{Access, Action, Held, Kind, Transaction, TransactionStep};
+use crate::transaction::{Access, Action, HeldLocks, Kind, Transaction, TransactionStep};
 use crate::units::{Owner, UnitId};
 use crate::window::{Shapes, Window};
 use open::Code;
@@ -53,13 +53,13 @@ const SPARE: usize = 1 << 11;
 /// How many different 2-blocks of one thread at the same two places in code are kept.
 pub const OF_PLACES: u32 = 16;
 
-type End = (Kind, bool, bool, Held);
+type End = (Kind, bool, bool, HeldLocks);
 type Key = (
     SmallVec<[LocationId; 2]>,
     ThreadId,
     (UnitKind, bool),
     SmallVec<[End; 2]>,
-    Held,
+    HeldLocks,
 );
 
 /// What was left out at each bound.
@@ -93,7 +93,7 @@ pub struct Units {
     concerned: Vec<Open>,
     kept: usize,
     of_code: FxHashMap<(Code, LocationId), u32>,
-    held: FxHashMap<ThreadId, Held>,
+    held: FxHashMap<ThreadId, HeldLocks>,
     steps: u64,
     known: FxHashMap<Key, usize>,
     /// Blocks of one variable by location, and of two by both.
@@ -200,7 +200,7 @@ impl Units {
                 transaction: Transaction {
                     thread,
                     steps: Vec::new(),
-                    entry: Held::default(),
+                    entry: HeldLocks::default(),
                 },
                 events: Vec::new(),
                 proven: false,
@@ -453,7 +453,7 @@ impl Units {
         &mut self,
         locations: SmallVec<[LocationId; 2]>,
         accesses: SmallVec<[Access; 2]>,
-        throughout: Held,
+        throughout: HeldLocks,
         open: &Open,
         locks: &Arc<Transaction>,
     ) {

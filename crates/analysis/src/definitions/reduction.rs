@@ -4,7 +4,7 @@ use ravel_trace::{LocationId, Mode};
 use rustc_hash::FxHashMap;
 
 use crate::reduction::Mover;
-use crate::transaction::{Action, Held, Kind, Transaction};
+use crate::transaction::{Action, HeldLocks, Kind, Transaction};
 
 /// How accesses are found to be free of races.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -101,13 +101,13 @@ struct Classes {
 struct Class {
     thread: usize,
     kind: Kind,
-    held: Held,
+    held: HeldLocks,
     members: Vec<(usize, usize)>,
 }
 
 impl Classes {
     fn new(transactions: &[Transaction]) -> Self {
-        let mut known: FxHashMap<(usize, LocationId, Kind, Held), usize> = FxHashMap::default();
+        let mut known: FxHashMap<(usize, LocationId, Kind, HeldLocks), usize> = FxHashMap::default();
         let mut classes = Classes {
             class: Vec::new(),
             of_access: Vec::new(),

@@ -7,7 +7,7 @@
 use ravel_trace::{LocationId, LockId, Mode, ThreadId};
 use smallvec::SmallVec;
 
-use crate::transaction::{Action, Held, Transaction, TransactionStep};
+use crate::transaction::{Action, HeldLocks, Transaction, TransactionStep};
 
 /// Transactions read from text, with the names that the text gave to things.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ impl TransactionSet {
             let mut transaction = Transaction {
                 thread,
                 steps: Vec::new(),
-                entry: Held::default(),
+                entry: HeldLocks::default(),
             };
             for (origin, word) in (0..).zip(steps.split_whitespace()) {
                 for action in set.actions(word).map_err(|problem| TextError { line, problem })? {

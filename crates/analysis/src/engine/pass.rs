@@ -3,7 +3,7 @@
 use super::chains::Chains;
 use super::{Access, BatchStep, EngineState, Happened, Needs, ThreadState};
 use crate::batch::{self, Batch, Target};
-use crate::locks::{Held, LocksetId, Locksets};
+use crate::locks::{HeldLock, LocksetId, Locksets};
 use crate::optimistic::{Section, Sections};
 use crate::order::{ClockId, Kept, Order};
 use crate::raw::{Point, StepKind};
@@ -485,7 +485,7 @@ impl<'a> Pass<'a> {
         match event.op {
             Op::Acquire { lock, mode } => {
                 let local = &mut state.threads[thread.index()];
-                local.locks = state.locksets.with(local.locks, Held { lock, mode });
+                local.locks = state.locksets.with(local.locks, HeldLock { lock, mode });
                 if units {
                     let step = if inside { local.call } else { event.site };
                     let place = (event.site, step);
@@ -493,7 +493,7 @@ impl<'a> Pass<'a> {
                 }
             }
             Op::Resume { lock, .. } => {
-                let held = Held {
+                let held = HeldLock {
                     lock,
                     mode: Mode::Exclusive,
                 };
@@ -537,13 +537,13 @@ impl<'a> Pass<'a> {
         match event.op {
             Op::Release { lock, mode } => {
                 let local = &mut state.threads[thread.index()];
-                local.locks = state.locksets.without(local.locks, Held { lock, mode });
+                local.locks = state.locksets.without(local.locks, HeldLock { lock, mode });
                 if units {
                     state.open.release(names, thread, lock, when, &mut self.ended);
                 }
             }
             Op::Wait { lock } => {
-                let held = Held {
+                let held = HeldLock {
                     lock,
                     mode: Mode::Exclusive,
                 };

@@ -124,7 +124,7 @@ impl Plan {
         let mut matches = Vec::new();
         let mut cut = 0;
         for (number, (pattern, roles)) in self.patterns.iter().enumerate() {
-            let mut search = Search {
+            let mut search = PatternSearch {
                 number,
                 open_only: pattern.variables() == 1 && is_built_in(pattern),
                 pattern,
@@ -250,7 +250,7 @@ fn head<T>(list: &[T], holds: impl Fn(&T) -> bool) -> usize {
     known
 }
 
-struct Search<'a> {
+struct PatternSearch<'a> {
     number: usize,
     /// The first role must lie open: true of every pattern of the papers on one variable, whose first role is the unit that
     /// is interrupted, or one side of a race.
@@ -269,7 +269,7 @@ struct Search<'a> {
     left: u64,
 }
 
-impl<'a> Search<'a> {
+impl<'a> PatternSearch<'a> {
     fn choose(&mut self, chosen: &mut SmallVec<[u32; 4]>, bound: &mut Vec<Option<LocationId>>) {
         let roles = self.roles;
         let Some(role) = roles.get(chosen.len()) else {

@@ -3,7 +3,7 @@
 
 use ravel_trace::{LockId, Mode};
 
-use crate::locks::{Held, LocksetId, Locksets};
+use crate::locks::{HeldLock, LocksetId, Locksets};
 use smallvec::SmallVec;
 
 /// How many acquisitions between two points are looked at.
@@ -12,9 +12,9 @@ const LOOK_BACK: u32 = 16;
 /// One acquisition, on top of those held before it. The acquisitions of a thread form a tree: what is held at a point
 /// is a path to the root.
 #[derive(Clone, Copy, Debug)]
-struct Hold {
+struct Acquisition {
     below: u32,
-    held: Held,
+    held: HeldLock,
     /// Number of the acquisition; kept when a lock below is given up first and the hold has to be moved.
     acquisition: u32,
     /// All locks of the path.
@@ -32,17 +32,17 @@ pub struct Mark {
 #[derive(Clone, Debug, Default)]
 pub struct LockHistory {
     /// Entry 0 of the tree is "no lock" and not stored. A hold has the number of its index, one, and those forgotten.
-    holds: Vec<Hold>,
+    holds: Vec<Acquisition>,
     /// How many have been forgotten, but for those still held when they were.
     forgotten: u32,
-    base: SmallVec<[(u32, Hold); 4]>,
+    base: SmallVec<[(u32, Acquisition); 4]>,
     top: u32,
     acquisitions: u32,
 }
 
 impl LockHistory {
     #[inline]
-    fn hold(&self, number: u32) -> Option<&Hold> {
+    fn hold(&self, number: u32) -> Option<&Acquisition> {
         if number > self.forgotten {
             return self.holds.get((number - self.forgotten - 1) as usize);
         }
@@ -55,7 +55,7 @@ impl LockHistory {
         self.forgotten + u32::try_from(self.holds.len()).unwrap_or(u32::MAX)
     }
 
-    fn numbered_path(&self, from: u32) -> SmallVec<[(u32, Hold); 4]> {
+    fn numbered_path(&self, from: u32) -> SmallVec<[(u32, Acquisition); 4]> {
         let mut path = SmallVec::new();
         let mut at = from;
         while let Some(&hold) = self.hold(at) {
@@ -90,9 +90,9 @@ impl LockHistory {
         }
     }
 
-    fn push(&mut self, held: Held, acquisition: u32, sets: &mut Locksets) {
+    fn push(&mut self, held: HeldLock, acquisition: u32, sets: &mut Locksets) {
         let all = sets.with(self.now(), held);
-        self.holds.push(Hold {
+        self.holds.push(Acquisition {
             below: self.top,
             held,
             acquisition,
@@ -104,7 +104,7 @@ impl LockHistory {
     /// A lock is taken.
     pub fn acquire(&mut self, lock: LockId, mode: Mode, sets: &mut Locksets) {
         self.acquisitions += 1;
-        self.push(Held { lock, mode }, self.acquisitions, sets);
+        self.push(HeldLock { lock, mode }, self.acquisitions, sets);
     }
 
     /// A lock is given up; nothing happens if it is not held.
@@ -125,7 +125,7 @@ impl LockHistory {
         }
     }
 
-    fn path(&self, from: u32) -> impl Iterator<Item = &Hold> {
+    fn path(&self, from: u32) -> impl Iterator<Item = &Acquisition> {
         std::iter::successors(self.hold(from), |hold| self.hold(hold.below))
     }
 
@@ -216,7 +216,7 @@ mod tests {
         history.acquire(LockId(2), Mode::Shared, &mut sets);
         let both = history.mark();
         history.release(LockId(1), &mut sets);
-        let second = [Held {
+        let second = [HeldLock {
             lock: LockId(2),
             mode: Mode::Shared,
         }];

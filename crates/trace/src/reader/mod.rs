@@ -23,7 +23,7 @@ pub use resolve::Statistics;
 use crate::columns::{Decoder, Record, ValueTag};
 use crate::error::{TraceError, Warning};
 use crate::event::{Event, Op, Value};
-use crate::held::HeldLocks;
+use crate::held::Reentrancy;
 use crate::ids::{LockId, ObjectId, ThreadId};
 use crate::names::Names;
 use crate::run_info::{Footer, Header, LeftFiles, StandardInput, ThreadCount};
@@ -66,7 +66,7 @@ struct Stream {
     batch: Vec<Record>,
     at: usize,
     places: Vec<EntryTarget>,
-    held: HeldLocks<LockId>,
+    held: Reentrancy<LockId>,
     began: bool,
     ended: bool,
 }
@@ -82,7 +82,7 @@ impl Stream {
             batch: Vec::new(),
             at: 0,
             places: Vec::new(),
-            held: HeldLocks::default(),
+            held: Reentrancy::default(),
             began: false,
             ended: false,
         }

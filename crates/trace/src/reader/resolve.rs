@@ -4,7 +4,7 @@ use super::intern::{Interner, chunk_key};
 use super::tables::{Objects, Strays};
 use crate::columns::{DecodedEntry, Record, ValueTag};
 use crate::event::{Op, Value};
-use crate::held::{HeldLocks, Outcome};
+use crate::held::{Reentrancy, Outcome};
 use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, SiteId, ThreadId};
 use crate::names::{Field, Location, Names, SiteKind, flags};
 use crate::raw::{RawKind, STATE_FIELD_SHIFT, TABLE_OBJECT};
@@ -263,7 +263,7 @@ impl Resolver {
 
     /// What a record that is no access becomes.
     #[inline(never)]
-    pub fn resolve(&mut self, record: &Record, place: &mut EntryTarget, held: &mut HeldLocks<LockId>) -> Resolved {
+    pub fn resolve(&mut self, record: &Record, place: &mut EntryTarget, held: &mut Reentrancy<LockId>) -> Resolved {
         match place.kind {
             RawKind::Enter => Resolved::One(Op::Enter {
                 method: self.method(record.a),
@@ -288,7 +288,7 @@ impl Resolver {
         &mut self,
         record: &Record,
         place: &mut EntryTarget,
-        held: &mut HeldLocks<LockId>,
+        held: &mut Reentrancy<LockId>,
     ) -> Resolved {
         if !place.kind.is_locking() {
             return Resolved::One(self.other_operation(record, place));

@@ -10,7 +10,7 @@ use crate::focus::Shorten;
 use crate::locks::{LockTable, LocksetId};
 use crate::order::ClockId;
 use crate::raw::Point;
-use crate::transaction::{Action, Held, Transaction, TransactionStep};
+use crate::transaction::{Action, HeldLocks, Transaction, TransactionStep};
 use crate::units::Owner;
 
 /// The thread, the method and the place that a unit is made of.
@@ -29,9 +29,9 @@ pub(crate) struct Open {
 
 impl Open {
     /// The locks held from the first access to the last.
-    fn throughout(&self) -> Held {
+    fn throughout(&self) -> HeldLocks {
         let mut held = self.transaction.entry.clone();
-        let (mut first, mut last) = (None, Held::default());
+        let (mut first, mut last) = (None, HeldLocks::default());
         for step in &self.transaction.steps {
             match step.action {
                 Action::Acquire(lock, mode) => held.acquire(lock, mode, step.origin + 1),
@@ -42,7 +42,7 @@ impl Open {
                 }
             }
         }
-        first.map(|first: Held| first.still_held(&last)).unwrap_or_default()
+        first.map(|first: HeldLocks| first.still_held(&last)).unwrap_or_default()
     }
 
     /// Whether no lock is given up between the first access and the last.

@@ -81,7 +81,7 @@ impl Crowd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::locks::{Held, Locksets};
+    use crate::locks::{HeldLock, Locksets};
     use crate::raw::StepKind;
     use crate::stacks::StackId;
     use fastrand::Rng;
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn those_that_stand_for_all_race_exactly_if_one_does() {
         let mut sets = Locksets::default();
-        let held = |lock| Held {
+        let held = |lock| HeldLock {
             lock: LockId(lock),
             mode: Mode::Exclusive,
         };
