@@ -92,6 +92,14 @@ const DEADLINES: [&str; 12] = [
     "java/util/concurrent/SynchronousQueue$TransferQueue",
 ];
 
+/// These park and wake threads by themselves; all others ask [`SUPPORT`] to do it.
+const PARKING: [&str; 4] = [
+    SUPPORT,
+    "java/util/concurrent/ForkJoinPool",
+    "java/util/concurrent/ForkJoinTask",
+    "java/util/concurrent/DelayScheduler",
+];
+
 impl Redirects {
     /// The calls to be replaced in a class.
     fn calls(self, class: &str, application: bool) -> &'static [Call] {
@@ -108,7 +116,7 @@ impl Redirects {
                 RUNTIME_HALT,
                 SHUTDOWN_HOOK,
             ],
-            SUPPORT if self.search => &[PARK, UNPARK],
+            _ if self.search && PARKING.contains(&class) => &[PARK, UNPARK],
             _ if application && self.clock => &[MILLIS, NANOS, SLEEP, SLEEP_NANOS],
             RANDOM if self.seed => &[
                 ((RANDOM, "seedUniquifier", "()J"), (hook::ZERO, "()J")),

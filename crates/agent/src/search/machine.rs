@@ -95,6 +95,26 @@ struct ThreadState {
     operations: u32,
 }
 
+impl ThreadState {
+    /// Comes to a point of a run that is over.
+    fn ask_freed(&mut self, request: Request) {
+        self.answer = match request {
+            // The permit was the machine's: no real park would find it.
+            Request::Park(_) if std::mem::take(&mut self.permit) => Answer::Go,
+            _ => Answer::Free,
+        };
+        self.doing = Doing::Runs;
+    }
+
+    /// What becomes of its request once the machine has let go: it blocks for real only if it was blocked.
+    fn freed(&self) -> Answer {
+        match self.doing {
+            Doing::Waits { .. } | Doing::Parked { .. } | Doing::Joins(_) | Doing::Sleeps { .. } => Answer::Free,
+            _ => self.answer,
+        }
+    }
+}
+
 /// A run, and what is kept from one to the next.
 pub struct Machine {
     strategy: Box<dyn Strategy>,
@@ -191,6 +211,7 @@ impl Machine {
     pub fn ask(&mut self, number: u32, position: u32, request: Request) {
         let Some(index) = self.index(number) else { return };
         if self.is_over() {
+            self.threads[index].ask_freed(request);
             return;
         }
         let (now, monitors) = (self.now, &mut self.monitors);
@@ -529,7 +550,8 @@ impl Machine {
         }
     }
 
-    /// Lets all threads do for real what they asked for, from now on.
+    /// Lets all threads do for real what they asked for, from now on. What the machine has told a thread holds: one that was notified,
+    /// given a permit or timed out does not wait again.
     pub fn let_go(&mut self) {
         self.free = true;
     }
@@ -559,12 +581,12 @@ impl Machine {
 
     /// What becomes of a thread's request; none as long as it is another thread's turn.
     pub fn answer(&self, number: u32) -> Option<Answer> {
-        if self.free {
-            return Some(Answer::Free);
-        }
         let Some(index) = self.index(number) else {
             return Some(Answer::Free);
         };
+        if self.free {
+            return Some(self.threads[index].freed());
+        }
         if self.ending.is_some() {
             return Some(Answer::Over);
         }
@@ -831,5 +853,36 @@ mod tests {
         assert_eq!(orders(&[access(1), access(2)], &[access(3), access(4)]), 1);
         assert_eq!(orders(&[read(1), read(1)], &[read(1), read(1)]), 1);
         assert_eq!(orders(&[access(1), access(1)], &[read(1)]), 3);
+    }
+
+    #[test]
+    fn a_thread_that_was_woken_does_not_wait_again_when_the_machine_lets_go() {
+        let mut machine = machine(StrategyKind::Guided);
+        machine.begin(0);
+        for number in 0..5 {
+            machine.add(number, format!("main/{number}"));
+        }
+        let asks = |machine: &mut Machine, request: Request| {
+            let number = machine.current().expect("a thread runs");
+            machine.ask(number, 1, request);
+            number
+        };
+        let parked = asks(&mut machine, Request::Park(None));
+        let woken = asks(&mut machine, Request::Park(None));
+        let waits = asks(&mut machine, Request::Wait(7, None));
+        let notified = asks(&mut machine, Request::Wait(8, None));
+        let runs = machine.current().expect("a thread runs");
+        machine.unpark(woken);
+        machine.notify(8, false);
+        machine.unpark(runs);
+        machine.cut();
+        machine.let_go();
+        let answers = [parked, woken, waits, notified].map(|number| machine.answer(number));
+        let [free, go] = [Answer::Free, Answer::Go].map(Some);
+        assert_eq!(answers, [free, go, free, go]);
+        machine.ask(runs, 2, Request::Park(None));
+        assert_eq!(machine.answer(runs), go, "the permit is the machine's");
+        machine.ask(runs, 3, Request::Park(None));
+        assert_eq!(machine.answer(runs), free);
     }
 }

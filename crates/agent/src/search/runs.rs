@@ -154,9 +154,13 @@ impl Search {
         }
     }
 
-    /// Tells the order of a run that was made once.
+    /// Tells the order of a run that was made once. One in which a thread blocked where the machine could not see it, or that was too long,
+    /// was not the machine's to its end: whatever went wrong then says nothing.
     pub fn end_alone(&self) {
         let state = self.lock();
+        if matches!(state.machine.ending(), Some(Ending::TooLong)) {
+            return;
+        }
         state.runs.tell(&Searched::Alone {
             schedule: state.machine.schedule(),
         });
