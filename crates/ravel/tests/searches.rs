@@ -96,7 +96,12 @@ fn a_failure_that_no_recorded_run_suggests_is_found_and_repeated() {
 #[test]
 fn corrected_programs_stay_silent() {
     each(
-        &in_turn(&["IfBufferFixed", "QuietShutdownFixed", "LockedLateFixed"]),
+        &in_turn(&[
+            "IfBufferFixed",
+            "QuietShutdownFixed",
+            "LockedLateFixed",
+            "ForkedTallyFixed",
+        ]),
         |(jdk, name)| {
             let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
             let (output, shown) = job(jdk, directory.path(), &[], name);

@@ -90,7 +90,11 @@ impl<'a> Searcher<'a> {
             order.push(step);
             stack.push(self.frame(machine));
         }
-        if self.whole { SearchEnd::Impossible } else { SearchEnd::GaveUp }
+        if self.whole {
+            SearchEnd::Impossible
+        } else {
+            SearchEnd::GaveUp
+        }
     }
 
     fn frame(&self, machine: Machine<'a>) -> SearchFrame<'a> {

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::held::{Reentrancy, Outcome};
+use crate::held::{Outcome, Reentrancy};
 use crate::ids::ThreadId;
 use crate::raw::{RawKind, RawRecord};
 use crate::reader::OBJECT_MASK;

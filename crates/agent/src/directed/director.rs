@@ -626,7 +626,13 @@ impl<K> Director<K> {
     }
 
     /// A thread that waited right before its step goes on to take it.
-    pub fn resume<X: Objects<Kept = K>>(&mut self, objects: &X, held: HoldTicket, thread: ThreadNumber, object: &X::Local) {
+    pub fn resume<X: Objects<Kept = K>>(
+        &mut self,
+        objects: &X,
+        held: HoldTicket,
+        thread: ThreadNumber,
+        object: &X::Local,
+    ) {
         let state = &mut self.goals[held.goal];
         let next = (0..state.goal.steps.len()).find(|&step| state.is_next(step));
         let Some(step) = next else { return };

@@ -4,7 +4,7 @@ use super::intern::{Interner, chunk_key};
 use super::tables::{Objects, Strays};
 use crate::columns::{DecodedEntry, Record, ValueTag};
 use crate::event::{Op, Value};
-use crate::held::{Reentrancy, Outcome};
+use crate::held::{Outcome, Reentrancy};
 use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, SiteId, ThreadId};
 use crate::names::{Field, Location, Names, SiteKind, flags};
 use crate::raw::{RawKind, STATE_FIELD_SHIFT, TABLE_OBJECT};

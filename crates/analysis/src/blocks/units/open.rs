@@ -42,7 +42,9 @@ impl Open {
                 }
             }
         }
-        first.map(|first: HeldLocks| first.still_held(&last)).unwrap_or_default()
+        first
+            .map(|first: HeldLocks| first.still_held(&last))
+            .unwrap_or_default()
     }
 
     /// Whether no lock is given up between the first access and the last.
