@@ -1,4 +1,4 @@
-//! The agent's life: loaded, told of classes and threads, and at the end.
+//! The life cycle of the agent: loading, the callbacks for classes and threads, and the end.
 
 use std::ffi::{CStr, c_char, c_uchar};
 use std::io::Write as _;
@@ -283,7 +283,7 @@ impl Agent {
             return;
         };
         let hung = baton.watch();
-        // A program that does much would write for minutes what nobody asks for.
+        // A busy program would write unneeded events for minutes.
         if self.recorder.options.watch.is_some() && baton.has_been_over(AFTERMATH) {
             self.recorder.stop(EndReason::Other("the schedule is over".into()));
         }

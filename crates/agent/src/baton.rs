@@ -5,9 +5,9 @@
 //! its turn does not cover, and before it may block. Threads that the schedule does not name run freely. After the last
 //! turn everybody does.
 //!
-//! Nothing waits for ever. A thread that ends, or blocks where the schedule did not expect it, before its turn is over
-//! loses the turn, and that is noted; whether the run still had what it was made for is for its trace to tell. A
-//! thread that is not there yet is waited for, and whoever is to start it goes on until it has. Locks are watched, so that a
+//! No wait is unbounded. A thread that ends, or blocks where the schedule did not expect it, before its turn is over
+//! loses the turn, and that is noted; whether the run still had what it was made for is for its trace to tell. The
+//! schedule waits for a thread that does not exist yet, and the thread that starts it continues until it has. Locks are watched, so that a
 //! deadlock is known when the circle closes, and a turn that waits for a lock whose holder waits for its own turn is
 //! known to be lost at once.
 
@@ -36,7 +36,7 @@ struct View {
     block: *const ThreadBlock,
 }
 
-// SAFETY: blocks live for ever, and only whole words of them are read.
+// SAFETY: blocks are never freed, and only whole words of them are read.
 unsafe impl Send for View {}
 
 struct BatonState {
@@ -172,7 +172,7 @@ impl Baton {
         state.parked.remove(&block.thread);
     }
 
-    /// Before an operation that may block: whoever is next need not wait for this thread's next point. A thread that has yet to
+    /// Before an operation that may block: the next thread need not wait for this thread's next point. A thread that has yet to
     /// leave a unit keeps its turn: should it block, the watch takes it away.
     pub fn hand_over(&self, block: &ThreadBlock) {
         let mut state = self.lock();
@@ -207,7 +207,7 @@ impl Baton {
         if let Some((thread, _)) = state.turn()
             && let Some(view) = state.threads.get(thread)
         {
-            // SAFETY: blocks live for ever. The thread looks at the word before its next point, and writes it only with the
+            // SAFETY: blocks are never freed. The thread looks at the word before its next point, and writes it only with the
             // state locked, as it is here.
             unsafe { &*view.block }.set_gate(0);
         }
@@ -242,7 +242,7 @@ impl Baton {
         true
     }
 
-    /// Before a thread takes a lock that may not be free: whoever holds it may need the turn to give it up.
+    /// Before a thread acquires a lock that may not be free: its holder may need the turn to release it.
     pub fn before_lock(&self, block: &ThreadBlock, lock: u64) {
         let mut state = self.lock();
         let (Some(holder), Some(path)) = (
@@ -344,7 +344,7 @@ impl BatonState {
     /// The turn that is on, if the program ends now.
     fn unreached(&self) -> Option<Slip> {
         let (thread, _) = self.turn()?;
-        // SAFETY: blocks live for ever; a stale position is one that the thread had.
+        // SAFETY: blocks are never freed; a stale position is one that the thread had.
         let position = |view: &View| unsafe { &*view.block }.position();
         let at = self.threads.get(thread).map_or(0, position);
         self.slipped(at, Cause::ProgramEnded)

@@ -33,7 +33,7 @@ pub fn guard(work: impl FnOnce()) {
     guarded(|| (), work);
 }
 
-/// The first panic is told in a line that names Ravel, others are not: they may be many.
+/// Only the first panic prints a line, because there may be many.
 pub fn set_hook() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     std::panic::set_hook(Box::new(|info| {

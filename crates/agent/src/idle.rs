@@ -1,7 +1,7 @@
-//! Whether a thread of this process runs, dozes for a time, or waits for something: what the kernel says of it.
+//! Whether a thread of this process runs, sleeps for a time, or waits, according to the kernel.
 //!
-//! Separate because it knows the kernel and nothing of schedules. A thread that could run but gets no processor, on a busy
-//! machine, is told from one that waits; that is why no clock alone will do.
+//! Separate because it knows the kernel and nothing of schedules. It distinguishes a thread that is runnable but gets no
+//! processor, on a busy machine, from one that waits; a clock alone cannot.
 
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,7 @@ impl Idle {
         (sleep, self.since.elapsed())
     }
 
-    /// Whether another thread of this process runs or would if there was a processor for it. Compilers do not count: nobody waits for
+    /// Whether another thread of this process runs or would if there was a processor for it. Compilers do not count: no thread waits for
     /// them.
     pub fn others_are_ready() -> bool {
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {

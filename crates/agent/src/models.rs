@@ -72,7 +72,7 @@ pub enum Effect {
     MapPutIfAbsent = 21,
     /// Removes the entry if the result says so, else reads it.
     MapRemove = 22,
-    /// Hands the argument over to whoever takes it.
+    /// Hands the argument over to its receiver.
     QueuePut = 23,
     /// Takes what was handed over.
     QueueTake = 24,
@@ -353,7 +353,7 @@ pub const MODELS: &[Model] = &[
     m(FUTURE_TASK, "isDone", ReceiveIf),
     m(FJ_TASK, "fork", Send).always(),
     m(FJ_TASK, "doExec", Run).always(),
-    // Whoever waits may go on before `doExec` returns.
+    // A waiting thread may continue before `doExec` returns.
     m(FJ_TASK, "setDone", Tell),
     m(FJ_TASK, "trySetThrown", Tell),
     m(FJ_TASK, "trySetCancelled", Tell),
@@ -376,7 +376,7 @@ pub const MODELS: &[Model] = &[
     m(COMPLETER, "propagateCompletion", Complete),
     m(COMPLETER, "complete", Complete),
     m(COMPLETER, "quietlyCompleteRoot", Complete),
-    // The end of every task is told to its pool.
+    // The pool receives the end of every task.
     m(FJ_POOL, "awaitTermination", ReceiveIf),
     m(FJ_POOL, "awaitQuiescence", ReceiveIf),
     m(FJ_POOL, "isTerminated", ReceiveIf),
@@ -400,7 +400,7 @@ pub const MODELS: &[Model] = &[
     m(COMPLETABLE, "anyOf", Hear).of(Of::Local(0)),
     m("java/util/Timer", "sched", SendArgument).of(Of::None).arg(1),
     m("java/util/TaskQueue", "getMin", ReceiveResult).of(Of::None).always(),
-    // Whoever selects has seen what was done before the wakeup that ends it.
+    // The wakeup that ends a select happens before the return of that select.
     m("sun/nio/ch/EPollSelectorImpl", "wakeup", Tell),
     m("sun/nio/ch/SelectorImpl", "select", Hear),
     m("sun/nio/ch/SelectorImpl", "selectNow", Hear),
@@ -411,7 +411,7 @@ pub const MODELS: &[Model] = &[
     m("java/io/PipedReader", "receive", Send),
     m("java/io/PipedReader", "receivedLast", Send),
     m("java/io/PipedReader", "read", ReceiveIf),
-    // How a virtual thread gets its carrier is not the program's: the start has told what there is to tell.
+    // How a virtual thread gets its carrier is not the program's: the start already created the edge.
     m("java/lang/VirtualThread", "submitRunContinuation", Hide).of(Of::None),
     m("java/lang/VirtualThread", "externalSubmitRunContinuation", Hide).of(Of::None),
     m("java/lang/VirtualThread", "externalSubmitRunContinuationOrThrow", Hide).of(Of::None),
@@ -736,7 +736,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
     None
 }
 
-/// The steps of a `CompletableFuture`: whoever runs one has seen what completed the futures it depends on, be it the thread
+/// The steps of a `CompletableFuture`: the completion of the futures that a step depends on happens before it, be it the thread
 /// that asks for it (`uniApplyStage`) or the one that completes the last of them (`UniApply.tryFire`).
 fn stage(class: &str, method: &str) -> Option<FoundModel> {
     const FUTURE: &str = "Ljava/util/concurrent/CompletableFuture;";

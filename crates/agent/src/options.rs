@@ -53,7 +53,7 @@ pub struct Options {
     /// Record accesses to these fields alone (a line each, `shop.Stock.items`, `[]` for elements of arrays), and
     /// synchronisation. All points count.
     pub watch: Option<PathBuf>,
-    /// The list that all JVMs of a command sign, to be told apart in another run.
+    /// The list that all JVMs of a command sign, which identifies them in another run.
     pub roll: Option<PathBuf>,
     /// Be active only in the JVM that signs the list like this.
     pub only: Option<String>,

@@ -1,6 +1,6 @@
-//! Whether a program that is recorded stands still, and threads that block each other: what the JVM says of its threads.
+//! Detects that a recorded program hangs, or that its threads deadlock, from the states that the JVM reports.
 //!
-//! A thread that waits for ever leaves nothing in the trace, and cannot be asked. So the agent looks at all recorded threads
+//! A thread that never wakes up writes nothing to the trace. So the agent inspects all recorded threads
 //! from outside while the process uses little processor time. Threads that wait for each other's locks are a deadlock, whatever the
 //! others do. The program stands still if every thread waits without a time limit and none is left that could wake another:
 //! not one that runs, waits for input, sleeps or is a timer, nor a hook that runs when the JVM is asked to end. Idle workers of pools
@@ -108,7 +108,7 @@ struct Wanted {
     target: String,
     /// The thread that has it: its name, its place in the list, and whether it has ended.
     holder: Option<(String, Option<usize>, bool)>,
-    /// Waits for its own end: a way to wait for ever on purpose.
+    /// Joins itself: a way to wait without end on purpose.
     itself: bool,
 }
 

@@ -136,7 +136,7 @@ impl BatonState {
         for (number, idle) in &mut self.live {
             let seen = idle.as_mut().map(Idle::look);
             let waits = matches!(seen, Some((Sleep::Waits, since)) if since > HUNG);
-            // Whoever waits for a lock waits as long as its holder does.
+            // A thread that waits for a lock waits as long as the lock's holder does.
             let blocked = !matches!(seen, Some((Sleep::Runs, _))) && self.locks.awaited(*number).is_some();
             if !waits && !blocked {
                 return false;

@@ -228,7 +228,7 @@ impl<K> Director<K> {
         })
     }
 
-    /// A thread is about to execute an instruction. A caller that was told to wait asks again afterwards, for the other goals.
+    /// A thread is about to execute an instruction. A caller that had to wait asks again afterwards, for the other goals.
     pub fn arrive<X: Objects<Kept = K>>(&mut self, objects: &X, arrival: &mut Arrival, object: &X::Local) -> Answer {
         while let Some(&one) = self.uses.get(arrival.site).and_then(|uses| uses.get(arrival.asked)) {
             arrival.asked += 1;

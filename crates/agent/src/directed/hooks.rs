@@ -319,7 +319,7 @@ fn writes(class: &mut ClassFile, instruction: &Instruction<'_>, before: Emit, si
         .call(hook::WRITES, "(JJI)V", &mut class.pool)
 }
 
-/// The call before an instruction that ends a unit, with its result if that can be told.
+/// The call before an instruction that ends a unit, with its result if that is known.
 fn leave(class: &mut ClassFile, opcode: u8, unit: i32) -> Result<Emit> {
     let (copy, hook, descriptor): (&[u8], _, _) = match opcode {
         op::IRETURN => (&[op::DUP, op::I2L], hook::LEAVE_WITH_VALUE, "(JI)V"),

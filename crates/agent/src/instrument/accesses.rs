@@ -189,7 +189,7 @@ impl MethodWriter<'_, '_> {
                 let emit = Emit::new().int(access.site, pool)?.call(hook, "(I)V", pool)?;
                 self.edit.insert_before(access.pc, &emit.bytes);
             }
-            // Nobody asks for the positions of a recording for races.
+            // A recording for races needs no positions.
             let steps = if place == 0 && !self.cx.for_races { run.len() } else { 0 };
             let coming = if self.cx.for_races { 0 } else { run.len() - 1 - place };
             let code = (steps as u32) << MOVE | (coming as u32) << COMING | access.site as u32;

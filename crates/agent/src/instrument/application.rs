@@ -221,7 +221,7 @@ impl MethodWriter<'_, '_> {
         Ok(())
     }
 
-    /// A new array belongs to whoever makes it.
+    /// A new array belongs to the thread that makes it.
     fn made(&mut self, pc: u32, hook: Hook) -> Result<()> {
         let emit = Emit::new()
             .op(op::DUP)
@@ -535,7 +535,7 @@ impl MethodWriter<'_, '_> {
     }
 }
 
-/// Whether a call runs no code of a collection and no model: nobody asks where the program makes it.
+/// Whether a call runs no code of a collection and no model: its place in the program is not needed.
 fn is_simple(owner: &str, name: &[u8], descriptor: &[u8]) -> bool {
     let Some(owner) = owner.strip_prefix("java/lang/") else {
         return false;

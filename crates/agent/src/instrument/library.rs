@@ -1,5 +1,5 @@
-//! Classes of the JDK: modelled methods, collections, and the few places where Ravel must be told of threads or must stay
-//! out of sight.
+//! Classes of the JDK: modelled methods, collections, and the few places where Ravel must learn of threads or must stay
+//! invisible.
 
 use ravel_classfile::{
     ClassFile, CodeEditor, FieldType, Operand, Result, access, decode_modified_utf8, op, parse_method_descriptor,

@@ -1,7 +1,7 @@
 //! Calls that ask for time or for a random seed, sent to Ravel instead: where the user wants these to be the same in
 //! every run. A call is replaced by a call of the same length, so nothing moves; only what may wait with a time limit gets code.
 //!
-//! Always sent to Ravel is what [`RANDOM`] asks of the atomic number that is its seed: a random number is nobody's state, and
+//! Always sent to Ravel is what [`RANDOM`] asks of the atomic number that is its seed: a random number is not program state, and
 //! hiding the two operations on it from the models of atomics, one by one, cost more than drawing the number.
 
 use ravel_classfile::{ClassFile, CodeEditor, Operand, Result, decode_modified_utf8, op};

@@ -263,6 +263,6 @@ fn allocate(bytes: usize) -> *mut u8 {
 
 fn release(memory: *mut u8, bytes: usize) {
     let slice = std::ptr::slice_from_raw_parts_mut(memory.cast::<u64>(), bytes / 8);
-    // SAFETY: `memory` came from `allocate` with the same size and nobody uses it any more.
+    // SAFETY: `memory` came from `allocate` with the same size and no pointer to it is left.
     drop(unsafe { Box::from_raw(slice) });
 }

@@ -57,7 +57,7 @@ pub(super) fn write(
             .map_or(Ok(()), |open| new.iter().try_for_each(|name| open.define(name)));
         let written = match (message, writer.as_mut()) {
             (Message::Buffer(thread, records), Some(open)) => {
-                // What comes until the threads hear of it is still written: a trace with holes would mislead.
+                // Events until the threads notice are still written: a trace with holes would mislead.
                 if max_size.is_some_and(|limit| open.bytes_written() >= limit) {
                     FULL.store(true, Ordering::Relaxed);
                 }

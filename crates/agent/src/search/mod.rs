@@ -64,7 +64,7 @@ pub mod kind {
     pub const EXIT: i32 = 14;
 }
 
-/// What Java code is told.
+/// The answer to Java code.
 pub mod answer {
     /// Go on.
     pub const GO: i32 = 0;

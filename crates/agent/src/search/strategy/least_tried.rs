@@ -1,7 +1,7 @@
 //! The choice that was made least often after the same order of conflicting operations, in all runs so far.
 //!
 //! Sampling draws the same few orders again and again where one of them is likely: of the runs of a small program nine in ten repeat an
-//! order that was seen. Here a run that has come as far as an earlier one turns off where fewer runs have gone. States are told apart
+//! order that was seen. Here a run that has come as far as an earlier one turns off where fewer runs have gone. A state is identified
 //! by the order of the conflicting operations so far and by what the threads are about to do, so orders that differ only in operations
 //! that do not conflict count as one. Equal choices are drawn.
 
