@@ -1,6 +1,6 @@
 //! A hash of a class file's bytes, to tell whether a class is still the one that was looked at.
 
-/// FNV-1a with 64 bits: small, the same everywhere, and good enough where nobody tries to deceive.
+/// FNV-1a with 64 bits: small, the same everywhere, and good enough without an adversary.
 pub fn content_hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)

@@ -1,7 +1,7 @@
 //! Reads, edits and writes Java class files.
 //!
 //! A [`ClassFile`] keeps what it read as bytes and decodes on demand: reading is cheap, an unmodified class is written
-//! back byte for byte, and attributes that nobody knows survive. Input is not trusted: damaged bytes give a
+//! back byte for byte, and unknown attributes survive. Input is not trusted: damaged bytes give a
 //! [`ClassError`] with the byte offset, never a panic, and never more memory than a small multiple of the input.
 //!
 //! # Reading

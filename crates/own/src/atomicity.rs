@@ -18,7 +18,7 @@ pub enum Basic {
     Const,
     /// Can be swapped with whatever other threads do just before or after it.
     Mover,
-    /// Is as if nobody else did anything meanwhile.
+    /// Has the same effect as without any step of another thread in between.
     Atomic,
     /// None of these.
     Cmpd,

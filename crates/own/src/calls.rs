@@ -425,7 +425,7 @@ impl Points<'_> {
         self.graph.edge(returned, result_node);
     }
 
-    /// What nobody is seen to call is called from outside, and a call on nobody known passes its arguments there. Says
+    /// A method without a known caller is called from outside, and a call on an unknown receiver passes its arguments there. Says
     /// whether anything is new. Methods whose names no call has come first: others may be reached from them.
     pub(crate) fn close(&mut self) -> bool {
         let world = self.world;

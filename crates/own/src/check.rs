@@ -79,7 +79,7 @@ pub struct MethodVerdict {
     pub touching: Vec<u16>,
     /// Only methods of the program call it.
     pub inner: bool,
-    /// What goes without saying if `local` and `unchanging` are left out.
+    /// The hooks that become unnecessary if `local` and `unchanging` are left out.
     pub hush: Hush,
     /// The same if `guarded` is left out too.
     pub hush_for_races: Hush,
@@ -181,7 +181,7 @@ impl Checker<'_> {
             Some(Owner::Volatile)
         } else if self.world.hidden_writes.contains(&field) {
             let how = match self.world.reflection.lists_all() {
-                true => "the program lists the fields of classes, and writes fields by handles or reflection",
+                true => "the program enumerates the fields of classes, and writes fields by handles or reflection",
                 false => "the program writes fields of that name by handles or reflection",
             };
             reasons.push(how.to_owned());
@@ -332,7 +332,7 @@ impl Checker<'_> {
             let owned = |(field, verdict): (&crate::world::OwnField, &FieldVerdict)| {
                 field.access & access::STATIC != 0 || !matches!(verdict.owner, None | Some(Owner::Volatile))
             };
-            // What the JDK declares above is accessed by code that nobody has looked at.
+            // Code that was not analysed accesses the fields that the JDK declares above.
             let parents = world.outside_parents(found.name);
             let mut above = parents
                 .into_iter()

@@ -1,15 +1,15 @@
 //! Collections that need no recording at all: those of which every object of the program stays with one thread, or is only
 //! looked at once a second thread can have it.
 //!
-//! The recorder rewrites the collections of `java.util` themselves, so what is left out is left out of a whole class, for
-//! whoever calls. It is asked of groups of classes that work inside one another ([`GROUPS`]). A group is *plain* unless a call
-//! may meet an object of it that several threads share and that may change then:
+//! The recorder rewrites the collections of `java.util` themselves, so it leaves out a whole class, for all callers. The question is
+//! decided for groups of classes that call one another ([`GROUPS`]). A group is *plain* unless a call may meet an object of it that
+//! several threads share and that may change then:
 //!
-//! - calls on it after threads may have been started are of methods that only look (the views that maps make when first
+//! - calls on it after threads may have been started are of methods that only read (the views that maps make when first
 //!   asked count as changes, because the map remembers them);
 //! - it is not given to code outside, but for being kept in another collection;
 //! - no class of the program extends one of the group, and no call on something that may be a collection meets an object
-//!   that nobody knows.
+//!   of unknown origin.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +74,7 @@ pub fn group(name: &[u8]) -> Option<usize> {
         .position(|group| group.iter().any(|known| known.as_bytes() == outer))
 }
 
-/// The objects that may change when they are shared; none if a call may be on a collection that nobody knows.
+/// The objects that may change when they are shared; none if a call may be on an unknown collection.
 fn changed(world: &World, points: &Points<'_>, sharing: &Sharing) -> Option<Bits> {
     let mut changed = points.outside().clone();
     for method in world.method_ids() {

@@ -1,7 +1,7 @@
-//! What happens before there can be a second thread: the beginning of `main`, and what only it calls.
+//! Code that runs before there can be a second thread: the beginning of `main`, and the methods that only it calls.
 //!
-//! Such accesses come before everything that another thread does, so they race with nothing and are part of no pattern; what is
-//! written there and nowhere later never changes for whoever shares it.
+//! Such accesses come before everything that another thread does, so they race with nothing and are part of no pattern; a field that
+//! is written there and nowhere later never changes for the threads that share it.
 //!
 //! A call may start a thread unless it leads to code that is known not to: methods of the world that do not, and the tame
 //! classes of the JDK, unless a method that those might call back does. A place in `main` is early if no path to it has a call that may

@@ -10,8 +10,8 @@
 //! - no parameter and no result of any method may mean it, and code outside does not know it. What a collection gives out
 //!   (an iterator, a view) counts as the collection, so these are confined with it.
 //!
-//! Whatever uses a confined object is then a method of its owner, and the locks it holds can be told from `this`: the object is
-//! guarded if one of these is held at every use. With objects of a class not told apart by where they are made nothing is.
+//! Only methods of its owner then use a confined object, and their locks can be named relative to `this`: the object is guarded if one
+//! of these is held at every use. If objects of a class are not distinguished by allocation site, no object is guarded.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -87,7 +87,7 @@ impl Guarded {
     }
 }
 
-/// Whether a method is the constructor that makes an object: nobody else has it yet.
+/// Whether a method is the constructor that makes an object: no other code has it yet.
 fn makes(points: &Points<'_>, method: MethodIx, object: ObjectIx) -> bool {
     let made = points.objects().all().get(object.0 as usize).and_then(|made| made.site);
     made.is_some_and(|(maker, _)| maker == method)

@@ -1,5 +1,5 @@
-//! What goes without saying once accesses are left out: methods that never reach the trace, and calls of which nobody asks where
-//! they were.
+//! Hooks that become unnecessary once accesses are left out: methods that never reach the trace, and calls whose place no analysis
+//! needs.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ impl Checker<'_> {
                 quiet.remove(&method);
             }
         }
-        // A recording for races has no frame of what the program calls, so nobody asks where that was.
+        // A recording for races has no frames of calls, so their places are not needed.
         let unlocked = methods
             .keys()
             .copied()

@@ -49,7 +49,7 @@
 //! other synchronisation stay, so every race that is left is judged as in a full recording. Nor does such a recording say how units interleave: it
 //! has frames only where code outside calls the program (an *inner* method needs no hook to find out), counts no points, and has
 //! one access of each place in the code to each location until the thread gives a lock up or orders something after itself. What
-//! races with a later one races with that one too: no other thread can have been told of it in between, and no lock that was
+//! races with a later one races with that one too: no other thread can have received it in between, and no lock that was
 //! held then has been given up. `ravel check` looks for races only in such a recording, and nothing in it can be forced.
 //!
 //! A method in which, and in all that it calls, nothing else is left to record never reaches the trace; its entry and exit

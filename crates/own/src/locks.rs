@@ -51,7 +51,7 @@ impl EntryLocks {
                     Caller::Outside => Some(FxHashSet::default()),
                     Caller::Site(from, call) => locks.at_call(world, from, call),
                 };
-                // A caller that nobody has reached yet holds everything.
+                // A caller that is not reached yet holds all locks.
                 let Some(at) = at else { continue };
                 held = Some(match held {
                     None => at,

@@ -52,7 +52,7 @@ pub enum ObjectKind {
 pub struct Object {
     /// What it is.
     pub kind: ObjectKind,
-    /// Where it is made, or where the first of those is that are not told apart.
+    /// Its allocation site, or the first of the sites that count as one.
     pub site: Option<(MethodIx, u16)>,
 }
 

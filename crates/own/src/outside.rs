@@ -1,7 +1,7 @@
-//! What is assumed of code outside the world: which classes of the JDK are tame, and which methods it calls back.
+//! The assumptions about code outside the world: which classes of the JDK are tame, and which methods it calls back.
 //!
-//! A tame class keeps what it is given to itself and to whoever asks it, on the thread that asks: it starts no thread, keeps
-//! nothing in statics, and hands nothing to another thread. Everything else may do all of that.
+//! A tame class returns its arguments only to its callers, on their own thread: it starts no thread, keeps nothing in statics, and
+//! hands nothing to another thread. Every other class may do all of that.
 
 use ravel_trace::origin::COLLECTIONS;
 pub use ravel_trace::origin::is_platform as is_jdk;
@@ -142,7 +142,7 @@ pub fn stores(selector: &[u8]) -> bool {
 }
 
 /// Whether a method of a collection gives out what the collection holds, and never the collection itself or a view of it. An
-/// entry of a map counts as a view: it is not told apart from its map.
+/// entry of a map counts as a view: it counts as its map.
 pub fn gives_content(class: &[u8], selector: &[u8]) -> bool {
     let Some(class) = class.strip_prefix(b"java/util/") else {
         return false;

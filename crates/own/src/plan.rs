@@ -90,12 +90,12 @@ pub struct Summary {
     /// Accesses that are left out of a recording for races alone, besides these.
     #[serde(default)]
     pub accesses_guarded: usize,
-    /// How closely objects were told apart.
+    /// How precisely objects were distinguished.
     #[serde(default)]
     pub precision: Precision,
 }
 
-/// How closely objects were told apart: large programs are looked at less closely, and less is proven of them.
+/// How precisely objects were distinguished: large programs are analysed less precisely, and less is proven of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
@@ -262,7 +262,7 @@ impl Plan {
     pub fn text(&self) -> String {
         let body = toml::to_string(self).unwrap_or_default();
         format!(
-            "# What `ravel own` has proven of this program. `--focus` on record, run and check takes it.\n\
+            "# The facts that `ravel own` proved about this program, for --focus of record, run and check.\n\
              # A class that has changed since is recorded in full, and so is what depends on it.\n\n{body}"
         )
     }
@@ -345,9 +345,7 @@ impl std::str::FromStr for Mode {
             "method" => Ok(Mode::Method),
             "combined" => Ok(Mode::Combined),
             "races" => Ok(Mode::Races),
-            _ => Err(format!(
-                "there is no mode {text:?}: use field, method, combined, races or none"
-            )),
+            _ => Err(format!("no mode {text:?}: use field, method, combined, races or none")),
         }
     }
 }

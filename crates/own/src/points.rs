@@ -5,13 +5,13 @@
 //! Code outside the world (the JDK, missing classes, native and reflective calls) is one node, [`OUT`]: what is given to
 //! it may come back from it, and it may call every method of what it was given that it can know of. The collections and other
 //! *tame* classes of the JDK are followed more closely: an object of theirs holds what it was given and gives back what it
-//! holds. Whatever is in doubt goes outside; a call whose receiver nobody knows passes its arguments outside; a method that
-//! nobody is seen to call is called from outside. A parameter, field, result or cast of a class lets only objects of that class
+//! holds. Every doubtful value goes outside; a call with an unknown receiver passes its arguments outside; a method without
+//! a known caller is called from outside. A parameter, field, result or cast of a class lets only objects of that class
 //! through, as the JVM's verifier does (which does not look at interfaces, so neither are they looked at here, but in casts).
 //!
 //! **Bounds.** With more than [`MAX_SITES`] allocations, objects of one class that one class makes are one. With more work than
 //! [`MAX_WORK`] the analysis starts again *coarsely*: one object, the stranger, stands for all that static fields and code
-//! outside lead to, whose fields are not told apart, and calls on it may run whatever the class allows. Both are said in the plan.
+//! outside lead to, whose fields are one, and calls on it may run every method that the class allows. The plan states both.
 
 use ravel_classfile::access;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -159,7 +159,7 @@ impl<'w> Points<'w> {
         Some(points)
     }
 
-    /// Whether objects of one class are not told apart by where they are made.
+    /// Whether objects of one class are not distinguished by their allocation sites.
     pub fn is_by_class(&self) -> bool {
         self.by_class.is_some()
     }

@@ -3,8 +3,8 @@
 //! Updaters and handles are found by the name of the field, and so is a `Field`, unless the fields of a class are listed. A name
 //! that stands as a constant before the call that takes it is known; if one is not, every text of the program may be one. A `Field`
 //! that a class writes with is found by name as long as the class gets none from elsewhere: the verifier lets no other object
-//! through, so one must come as a parameter, result, field or by a cast. What is only read is nobody's matter here: it comes
-//! from outside as whatever is there.
+//! through, so one must come as a parameter, result, field or by a cast. Reads do not matter here: their results
+//! come from outside and may be any object.
 
 use ravel_classfile::{ClassFile, Code, Constant, Instruction, Operand, op};
 use rustc_hash::FxHashSet;
@@ -104,7 +104,7 @@ impl Reflection {
                     self.updates.any = true;
                     (writes, strange) = (true, true);
                 }
-                // Called by whoever gets the handle, with a name that he knows.
+                // Any holder of the handle may call it, with a name that it knows.
                 Some(Role::Updater | Role::Handle) if handle => self.updates.any = true,
                 Some(Role::Finds) if handle => self.fields.any = true,
                 Some(_) => concerned = true,

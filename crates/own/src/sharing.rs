@@ -6,7 +6,7 @@
 //! ([`unique`](crate::unique)) is not shared either.
 //!
 //! An object never changes if all its fields are written by its own constructors alone, on `this`, and no constructor on the
-//! way lets `this` go before the end, or before there is a second thread ([`early`](crate::early)). Nobody else can have it by then.
+//! way lets `this` go before the end, or before there is a second thread ([`early`](crate::early)). No other thread can have it by then.
 //! The same holds of an array whose elements are written by the method that made it before it lets it go.
 
 use ravel_classfile::access;
@@ -27,7 +27,7 @@ pub struct Sharing {
     shared: Bits,
     /// The objects that change after their construction.
     changing: Bits,
-    /// Classes whose objects never change, whoever made them.
+    /// Classes whose objects never change, from any allocation site.
     steady: Vec<bool>,
     /// For each class that fields are accessed of: its objects, and whether all that code outside knows never change.
     classes: FxHashMap<ClassIx, (Bits, bool)>,
@@ -47,7 +47,7 @@ pub enum Reach {
     Unique,
     /// Only such objects and objects that never change.
     Unchanging,
-    /// Objects that others may change, or nobody knows which.
+    /// Objects that others may change, or unknown objects.
     Shared,
 }
 
@@ -210,7 +210,7 @@ impl Sharing {
                 self.changing.insert(at as u32);
             }
         }
-        // Written in objects that nobody knows: any object of the class may be meant, also one made outside.
+        // Written in unknown objects: any object of the class may be meant, also one made outside.
         let mut written: FxHashSet<ClassIx> = FxHashSet::default();
         for method in world.method_ids() {
             let Some(flow) = &world.method(method).flow else {

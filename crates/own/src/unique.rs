@@ -8,9 +8,9 @@
 //! A *task* is an object of a class with `run` or `call` that the method which makes it gives, fresh every time, to the
 //! constructor of a thread or to a pool; a *thread* is one of a class that extends `Thread`. Both are unique if
 //!
-//! - nobody touches a field or calls a method of the object but on `this`, in its own methods, apart from its constructor and
-//!   what a thread itself has (`start`, `join`); no lambda has it;
-//! - code outside calls `run` or `call` alone, and nobody calls the `run` of a thread;
+//! - only its own methods access its fields or call its methods, on `this`, apart from its constructor and the methods of
+//!   `Thread` (`start`, `join`); no lambda has it;
+//! - code outside calls only `run` or `call`, and no code calls the `run` of a thread;
 //! - its constructors keep `this` to themselves.
 //!
 //! What its own methods make belongs to it as long as nothing else that several threads know leads to it, and no constructor of a
@@ -284,7 +284,7 @@ impl UniqueSearch<'_> {
             // What is called of a thread from elsewhere is the JDK's, and what keeps it in a collection does nothing with it.
             Way::Thread if receiver => !own && name != b"run",
             Way::Thread => !outside || only_keeps(class) && stores(selector),
-            // Of an object that comes from outside nobody knows what it is, but what a task does not have cannot be called on it.
+            // An object from outside may have any class, but a method that no task has cannot be called on it.
             Way::Task if receiver => {
                 !own && self
                     .world
@@ -313,7 +313,7 @@ impl UniqueSearch<'_> {
         flow.is_some_and(|flow| !comes_back(flow, u32::from(*given), u32::from(made)))
     }
 
-    /// Whether the methods of an object are called by itself alone, and by whoever runs it.
+    /// Whether only the object itself and its executor call its methods.
     fn is_run_alone(&self, object: u32, class: ClassIx) -> bool {
         let world = self.world;
         world.ancestors(world.class(class).name).into_iter().all(|above| {
@@ -328,7 +328,7 @@ impl UniqueSearch<'_> {
     }
 }
 
-/// Whether a method may have a task or a thread run by someone whom nobody has looked at: it calls the `run` of a thread, gives
+/// Whether a method may have a task or a thread run by code that was not analysed: it calls the `run` of a thread, gives
 /// a pool a whole collection, or passes on the method that gives a pool something.
 fn runs_others(world: &World, flow: &Flow) -> bool {
     let symbols = &world.symbols;

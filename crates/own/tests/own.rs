@@ -421,7 +421,7 @@ fn fields_that_reflection_may_write_have_no_owner() {
     );
     assert_eq!(owners("String other = \"other\";", lists), none);
     assert_eq!(owners(named, ""), one);
-    // Texts that name no field, and a list that nobody writes with.
+    // Strings that name no field, and a list that no code writes with.
     assert_eq!(owners(&format!("System.out.println(\"other\"); {named}"), lists), one);
     let chosen = "Named.class.getDeclaredField(args.length > 1 ? \"other\" : \"count\").setInt(shared, 3);";
     assert_eq!(owners(chosen, ""), both);

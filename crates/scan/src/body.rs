@@ -13,9 +13,9 @@ pub struct Site {
     pub pc: u16,
     /// How it is acquired.
     pub kind: SiteKind,
-    /// Whether the method gives it up nowhere: whoever calls it holds the lock afterwards.
+    /// Whether the method never releases it: its caller holds the lock afterwards.
     pub kept: bool,
-    /// Whether it is only tried: who tries does not wait.
+    /// Whether it is only tried, which does not block.
     pub tried: bool,
 }
 

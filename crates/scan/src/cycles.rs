@@ -1,6 +1,6 @@
 //! Circles in a graph whose edges each have several witnesses, such that the witnesses chosen go together.
 //!
-//! For every edge the shortest circle through it is looked for. Only edges within one strongly connected part can lie on a
+//! For every edge we search the shortest cycle through it. Only edges within one strongly connected part can lie on a
 //! circle; within it a search that deepens step by step, led by the distance back, finds the shortest first. Where very many
 //! witnesses clash the search gives up after a fixed number of steps.
 

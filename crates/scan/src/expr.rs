@@ -10,7 +10,7 @@ use crate::symbols::{PairId, Sym, Symbols};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ExprId(pub u32);
 
-/// The expression that stands for everything that has no name: the paper's `*`.
+/// The expression for everything without a name: the paper's `*`.
 pub const UNKNOWN: ExprId = ExprId(0);
 
 /// Expressions with more parts than this are `*`, and counted. People write shorter ones; damaged code and recursion over trees

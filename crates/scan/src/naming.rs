@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use ravel_analysis::describe::listed;
 use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
+use ravel_analysis::fix;
 use ravel_classfile::archive;
 use ravel_trace::naming::Frame;
 use ravel_trace::naming::lock::{short, unnumbered};
@@ -106,6 +107,7 @@ impl Code {
     }
 
     fn rename(&self, finding: &mut Finding) {
+        let is_generated = finding.help == fix::of(finding);
         let mut names: BTreeMap<String, Option<String>> = BTreeMap::new();
         for step in &finding.steps {
             for (lock, name) in self.names(step) {
@@ -158,6 +160,9 @@ impl Code {
             finding.message = finding.message.replace(&words(&finding.variables), &words(&variables));
         }
         finding.variables = variables;
+        if is_generated {
+            finding.help = fix::of(finding);
+        }
     }
 
     /// The locks of a step that its frames name.

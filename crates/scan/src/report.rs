@@ -35,7 +35,7 @@ pub struct Draft {
     pub shown: bool,
 }
 
-/// How the findings of recorded runs are told apart.
+/// How the findings of recorded runs are distinguished.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Alike {
     /// All races on one field.
@@ -78,7 +78,7 @@ pub fn step(
     }
 }
 
-/// Findings in the order of rules, classes and lines. Several of one rule, method and subject are told apart by their order.
+/// Findings in the order of rules, classes and lines. Several of one rule, method and subject are distinguished by their order.
 pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
     drafts.sort_by_cached_key(|draft| {
         (

@@ -25,7 +25,7 @@ pub enum CheckError {
     Broken(#[from] Broken),
 }
 
-/// Checks a schedule against the trace: whoever passes has a witness for the goal.
+/// Checks a schedule against the trace: a schedule that passes is a witness for the goal.
 pub fn check(image: &Image, goal: &Goal, schedule: &Schedule) -> Result<(), CheckError> {
     let target = Target::resolve(image, goal)?;
     let threads = threads_of(image, schedule);

@@ -46,7 +46,7 @@ pub enum Broken {
         /// What it must come after.
         needs: Point,
     },
-    /// A wait ends that nobody ended.
+    /// A wait ends without a notification.
     #[error("{at} resumes on lock {} without a notification", .lock.0)]
     NotNotified {
         /// Who resumes.
@@ -61,9 +61,9 @@ pub enum Broken {
         at: Point,
         /// The cell.
         location: LocationId,
-        /// Who had written it when recorded; none if nobody.
+        /// The writer in the recorded run; none if there is none.
         recorded: Option<Point>,
-        /// Who has written it in the schedule; none if nobody.
+        /// The writer in the schedule; none if there is none.
         now: Option<Point>,
     },
     /// The pattern's events come in another order.

@@ -96,7 +96,7 @@ impl Orders {
     /// Schedules for so many new orders at most. The events and the image are of the same trace.
     pub fn of(&mut self, events: &mut dyn Source, image: &Image, most: usize) -> Result<Vec<Schedule>, SourceError> {
         let mut chances = chances(events)?;
-        // Whoever acts on what it saw comes first.
+        // A thread that acts on the value that it read comes first.
         chances.sort_by_key(|chance| !chance.write.informed);
         let mut asked = FxHashMap::<Places, u32>::default();
         let mut schedules = Vec::new();
@@ -330,7 +330,7 @@ mod tests {
                     | r x=1
                     | rel m";
         assert_eq!(orders(between).len(), 1);
-        // Check and act in one section: nobody can look in between, and before both is a serial order.
+        // Check and act in one section: no thread can read in between, and a read before both is a serial order.
         let one = "t1     | t2
              acq m  |
              r x=0  |

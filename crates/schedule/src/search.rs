@@ -1,6 +1,6 @@
 //! Tries every order, up to a bound: the last resort when no order was found by moving little.
 //!
-//! States are told apart by how far each thread is, what each location holds and who waits; a state is entered once.
+//! A state is the position of each thread, the value of each location and the waiting threads; each state is entered once.
 //! Promise: if the search ends without reaching its bound, no order of the whole trace's steps has the pattern.
 //! Time and space: at most [`Bound::states`] states, each a copy of the program's state.
 

@@ -18,23 +18,20 @@ pub enum TraceError {
         error: io::Error,
     },
     /// Too short to be a trace at all.
-    #[error("{file} is empty or ends within its first 16 bytes: nothing was recorded in it")]
+    #[error("{file} is empty or shorter than 16 bytes: it holds no recording")]
     Empty {
         /// The file.
         file: String,
     },
     /// Something else.
-    #[error(
-        "{file} is not a Ravel trace: it does not begin as one. A text trace in STD form is converted by \
-         `ravel trace import`"
-    )]
+    #[error("{file} is not a Ravel trace; `ravel trace import` converts a text trace in STD form")]
     Foreign {
         /// The file.
         file: String,
     },
     /// Made by a later Ravel.
     #[error(
-        "{file} has version {version} of the trace format; this Ravel reads up to version {VERSION}. Use a newer one"
+        "{file} has version {version} of the trace format; this Ravel reads up to version {VERSION}. Use a newer Ravel"
     )]
     Newer {
         /// The file.
@@ -43,7 +40,7 @@ pub enum TraceError {
         version: u32,
     },
     /// Bytes in the middle are not what was written.
-    #[error("{file} is damaged at byte {offset}: {what}. --salvage reads what can be read")]
+    #[error("{file} is damaged at byte {offset}: {what}. --salvage skips the damage")]
     Damaged {
         /// The file.
         file: String,
@@ -104,12 +101,12 @@ impl fmt::Display for Warning {
             Warning::TornTail { offset, bytes } => {
                 write!(
                     out,
-                    "the last block is not whole: {bytes} bytes from byte {offset} on were left out"
+                    "the last block is incomplete: ignored {bytes} bytes from byte {offset} on"
                 )
             }
             Warning::Unfinished => write!(out, "the recording was cut short: the file has no footer"),
             Warning::Skipped { offset, bytes, what } => {
-                write!(out, "{bytes} damaged bytes at byte {offset} were passed over: {what}")
+                write!(out, "skipped {bytes} damaged bytes at byte {offset}: {what}")
             }
             Warning::NotEnded { threads } => {
                 const SHOWN: usize = 5;
@@ -130,10 +127,10 @@ impl fmt::Display for Warning {
             Warning::UnmatchedReleases { count } => {
                 write!(
                     out,
-                    "{count} releases of locks that were not seen to be taken were left out"
+                    "ignored {count} releases of locks whose acquisition was not recorded"
                 )
             }
-            Warning::UnmatchedWaits { count } => write!(out, "{count} waits were not seen whole"),
+            Warning::UnmatchedWaits { count } => write!(out, "{count} waits were recorded only in part"),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What happens: one [`Event`] is one step of one thread.
 //!
 //! Events are delivered in one global order that agrees with the program's synchronisation. Re-entrant acquisitions
-//! are already resolved: an [`Op::Acquire`] is the outermost one, and a thread never acquires what it holds (a shared
-//! hold upgraded by nobody, see [`Mode`]).
+//! are already resolved: an [`Op::Acquire`] is the outermost one, and a thread never acquires a lock that it holds (a
+//! shared hold is never upgraded, see [`Mode`]).
 
 use crate::ids::{ClassId, LocationId, LockId, MethodId, SiteId, SyncId, ThreadId};
 
@@ -13,7 +13,7 @@ pub struct Event {
     pub thread: ThreadId,
     /// The thread's count of points passed when this happened, recorded or not. Together with the thread it names the
     /// event in another run. Never falls within a thread; several events may share a position (`Enter` written late,
-    /// the two halves of one operation), and are then told apart by their order.
+    /// the two halves of one operation), and their order then distinguishes them.
     pub position: u32,
     /// Where.
     pub site: SiteId,
@@ -108,7 +108,7 @@ pub enum Op {
     },
     /// The thread's first event.
     Begin,
-    /// The thread's last event; true if an exception that nobody caught ended it.
+    /// The thread's last event; true if an uncaught exception ended it.
     End {
         /// Ended by an uncaught exception.
         exception: bool,
@@ -118,7 +118,7 @@ pub enum Op {
         /// The thread that ended.
         child: ThreadId,
     },
-    /// The release half of other synchronisation: what came before is visible to whoever receives later.
+    /// The release half of other synchronisation: it happens before every later receive.
     Send {
         /// The object.
         sync: SyncId,

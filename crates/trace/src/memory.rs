@@ -79,7 +79,7 @@ impl Source for MemoryTrace {
     }
 }
 
-/// A trace in memory, read beside whoever reads it.
+/// A second, independent reading of a trace in memory.
 struct Again<'a> {
     names: &'a Names,
     events: std::slice::Iter<'a, Event>,

@@ -113,7 +113,7 @@ pub struct Thread {
     pub daemon: bool,
     /// Whether it is a virtual thread.
     pub virtual_thread: bool,
-    /// The class of the exception that nobody caught, dotted, with its message; empty if it ended normally.
+    /// The class of the uncaught exception, dotted, with its message; empty if it ended normally.
     pub exception: String,
 }
 

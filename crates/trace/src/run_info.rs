@@ -27,7 +27,7 @@ pub struct Header {
     pub start_unix_millis: u64,
     /// The process.
     pub pid: u32,
-    /// What the recorder was told, name and value.
+    /// The options of the recorder, name and value.
     pub options: Vec<(String, String)>,
 }
 

@@ -343,7 +343,7 @@ proptest! {
         let _ = read(&bytes, salvage);
     }
 
-    /// Changed bytes that nobody covered up.
+    /// Changed bytes with a checksum that does not match.
     #[test]
     fn damaged_bytes_never_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

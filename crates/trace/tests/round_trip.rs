@@ -313,7 +313,7 @@ fn check(steps: &[(u32, RecordedStep)]) {
             position_of[index] = position;
         }
     }
-    // Whoever saw the counter at n comes after everything numbered below n and before everything from n on.
+    // A thread that read n from the counter comes after everything numbered below n and before everything from n on.
     for (i, one) in happened.iter().enumerate() {
         for (j, other) in happened.iter().enumerate() {
             let before = match (one.sequence, other.sequence) {

@@ -36,7 +36,7 @@ struct LoweringState {
     locals: Vec<Value>,
     stack: Vec<Value>,
     held: Vec<ExprId>,
-    /// Arrays that the method has made and nobody else has.
+    /// Arrays that the method has made and no other code has.
     fresh: Vec<ExprId>,
     entry: bool,
 }

@@ -87,7 +87,7 @@ impl<'a, 'c> Pass<'a, 'c> {
             stack: Vec::new(),
             locals: vec![Value::unknown(); locals],
         };
-        // Parameters have names of their own above all instructions, so that two of them are told apart.
+        // Parameters have names of their own above all instructions, so that two of them differ.
         for (slot, value) in first.locals.iter_mut().enumerate().take(parameters) {
             value.exact = parameter(slot);
         }

@@ -17,8 +17,8 @@ pub(super) struct Callers<'a, 'p> {
     pub graph: &'a CallGraph<'p>,
     /// Says of access flags whether a method may have callers that were not read.
     pub open: &'a dyn Fn(u16) -> bool,
-    /// Whether a lambda counts as a caller that holds the lock: it runs with the locks of the code to which it is given, which
-    /// cannot be told.
+    /// Whether a lambda counts as a caller that holds the lock: it runs with the locks of the code that receives it, which
+    /// are unknown.
     pub lambdas: bool,
 }
 

@@ -259,14 +259,14 @@ fn is_made_here(flow: &Flow, container: At) -> bool {
 
 fn advice(act: &[u8]) -> &'static str {
     match act {
-        b"put" => "Use putIfAbsent, computeIfAbsent, compute or merge, which do both in one step.",
+        b"put" => "Use putIfAbsent, computeIfAbsent, compute or merge, which do both atomically.",
         b"remove" | b"replace" => {
-            "Use remove(key, value), replace(key, old, new) or computeIfPresent, which do both in one step."
+            "Use remove(key, value), replace(key, old, new) or computeIfPresent, which do both atomically."
         }
         b"add" | b"addLast" | b"addFirst" | b"offer" => {
             "Use addIfAbsent or a concurrent set, or hold a lock over both."
         }
-        b"get" => "Call get() alone and look whether it gave null.",
-        _ => "Call poll() alone and look whether it gave null.",
+        b"get" => "Call get() alone and test its result for null.",
+        _ => "Call poll() alone and test its result for null.",
     }
 }

@@ -145,9 +145,7 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
                 method,
                 field: Some(field),
                 places: &[(method, flow.pc(at), "write")],
-                message: format!(
-                    "{what} is read, changed and written back in three steps: volatile does not make them one"
-                ),
+                message: format!("{what} is read, changed and written back: volatile does not make that atomic"),
                 help: "Use an atomic variable (AtomicInteger, AtomicReference, AtomicIntegerArray), or hold a lock."
                     .to_owned(),
                 // The one thread that owns an object may update it, and others read.

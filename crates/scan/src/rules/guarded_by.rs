@@ -43,7 +43,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         let Some(body) = program.body(method) else { continue };
         let name = program.symbols.member_name(program.method(method).selector);
         let synthetic = program.method(method).access & access::SYNTHETIC != 0;
-        // Nobody else sees an object before its constructor is done; nobody knows when a lambda's body runs.
+        // No other thread sees an object before its constructor returns; and it is unknown when a lambda's body runs.
         if matches!(name.as_str(), "<init>" | "<clinit>") || synthetic {
             continue;
         }
@@ -152,8 +152,8 @@ fn missing_lock(
     Some(expr_text(program, body, &exprs, wanted))
 }
 
-/// Whether the lock is of a class whose methods return with a lock held, such as Guava's `Monitor` or `StampedLock`: who holds it
-/// cannot be told.
+/// Whether the lock is of a class whose methods return with a lock held, such as Guava's `Monitor` or `StampedLock`: its holder
+/// is unknown.
 fn is_lock_of_its_own_kind(program: &Program, method: MethodId, nodes: &[Node], lock: ExprId) -> bool {
     let class = class_of(program, method, nodes, lock);
     if class.is_some_and(|class| OTHER_LOCKS.contains(&program.symbols.bytes(class))) {
@@ -202,8 +202,8 @@ fn is_open(flags: u16) -> bool {
     flags & (access::PUBLIC | access::PROTECTED) != 0
 }
 
-/// Whether the method calls another that returns with the lock held, as classes do that log or measure their locks: where it is given
-/// up cannot be told.
+/// Whether the method calls another that returns with the lock held, as classes do that log or measure their locks: where it is
+/// released is unknown.
 fn is_left_held(program: &Program, graph: &CallGraph<'_>, method: MethodId, wanted: ExprId, exprs: &Exprs) -> bool {
     let Some(body) = program.body(method).filter(|_| wanted != UNKNOWN) else {
         return false;
@@ -227,7 +227,7 @@ fn is_left_held(program: &Program, graph: &CallGraph<'_>, method: MethodId, want
     })
 }
 
-/// The lock that an annotation names, for a use through `base`; none if it cannot be told.
+/// The lock that an annotation names, for a use through `base`; none if it cannot be resolved.
 fn resolve(
     program: &Program,
     class: Sym,

@@ -148,7 +148,7 @@ pub(super) fn is_before_sharing(program: &Program, graph: &CallGraph<'_>, method
     prepares(method) && sites.all(|site| program.method(site.method).class != class || prepares(site.method))
 }
 
-/// Whether the code calls a method that returns with a lock held: where it is given up cannot be told.
+/// Whether the code calls a method that returns with a lock held: where it is released is unknown.
 fn calls_keeper(program: &Program, graph: &CallGraph<'_>, body: &Body) -> bool {
     body.stmts.iter().any(|stmt| {
         let Stmt::Call { target, .. } = stmt else { return false };

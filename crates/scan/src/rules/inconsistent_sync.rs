@@ -66,9 +66,9 @@ fn in_field(program: &Program, graph: &CallGraph<'_>, field: PairId, uses: &[Gua
             method: first.method,
             field: Some(field),
             places: &places,
-            message: format!("{told} is used with a lock in {guarded} of {all} places, and without one here"),
+            message: format!("{told} is accessed with a lock in {guarded} of {all} places, and without one here"),
             help: format!(
-                "Hold the same lock at every use of {told}, or declare it volatile if it is only read and assigned."
+                "Hold the same lock at every access to {told}, or declare it volatile if it is only read and assigned."
             ),
             shown: meant,
         },

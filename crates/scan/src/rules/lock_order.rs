@@ -166,12 +166,12 @@ fn draft(program: &Program, circle: &[(Named, &Edge)]) -> Option<Draft> {
         2 if same => {
             steps.truncate(2);
             format!(
-                "{} locks two objects of one class, in whichever order it is given them",
+                "{} locks two objects of one class in the order of its arguments",
                 place(0)
             )
         }
         2 => format!(
-            "{} and then {} are locked in {}, and the other way round in {}",
+            "{} and then {} are locked in {}, in the opposite order in {}",
             told[0],
             told[1],
             place(0),
@@ -180,7 +180,10 @@ fn draft(program: &Program, circle: &[(Named, &Edge)]) -> Option<Draft> {
         count => {
             let parts =
                 (0..count).map(|at| format!("{} and then {} in {}", told[at], told[(at + 1) % count], place(at)));
-            format!("locks are taken in a circle: {}", parts.collect::<Vec<_>>().join(", "))
+            format!(
+                "locks are acquired in a cycle: {}",
+                parts.collect::<Vec<_>>().join(", ")
+            )
         }
     };
     let mut variables = names.clone();
@@ -196,9 +199,9 @@ fn draft(program: &Program, circle: &[(Named, &Edge)]) -> Option<Draft> {
         steps,
         message,
         help: if same {
-            "Give the objects an order (a number, a name) and lock them in it.".to_owned()
+            "Give the objects an order, by a number or a name, and lock them in that order.".to_owned()
         } else {
-            "Take the locks in the same order everywhere.".to_owned()
+            "Acquire the locks in the same order everywhere.".to_owned()
         },
         units: circle.iter().skip(1).map(|(_, edge)| edge.method).collect(),
         shown: calls as usize <= circle.len() && circle.iter().all(|(_, edge)| edge.certain),

@@ -468,11 +468,13 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
         count => format!(" ({count} contexts)"),
     };
     let change = match best.dependence {
-        Dependence::Changes => "the change rests on a value that was read before and may be stale".to_owned(),
-        Dependence::Rereads => "the second read rests on a value that may be stale".to_owned(),
-        Dependence::Joined => format!("the two values may be of different states of what {protects} protects"),
+        Dependence::Changes => "the update is based on a value that may be stale".to_owned(),
+        Dependence::Rereads => "the second read is based on a value that may be stale".to_owned(),
+        Dependence::Joined => {
+            format!("the two values may come from different states of the data that {protects} protects")
+        }
         Dependence::LooksAgain | Dependence::HandedBack | Dependence::None => {
-            format!("what {protects} protects may change in between")
+            format!("the data that {protects} protects may change in between")
         }
     };
     Some(Draft {
@@ -485,8 +487,8 @@ fn draft(program: &Program, held: &LocksHeld, found: &[MethodFacts], instances: 
         steps,
         message: format!("{both} while {outer} is held{more}: {change}"),
         help: match (from, to) {
-            (0, _) => format!("Hold {protects} around the whole of it."),
-            _ if from == to => format!("Hold {protects} around the whole of it (line {to})."),
+            (0, _) => format!("Hold {protects} around both uses."),
+            _ if from == to => format!("Hold {protects} around both uses (line {to})."),
             _ => format!("Hold {protects} from line {from} to line {to}."),
         },
         units: contexts,

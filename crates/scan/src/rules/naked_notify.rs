@@ -11,7 +11,7 @@ use crate::report::{Draft, step};
 pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     let program = facts.program;
     let facts = super::local_facts(program, LocalKind::NakedNotify);
-    // A volatile field that is assigned first is seen by whoever looks before the notification.
+    // A waiting thread sees the assignment of a volatile field before the notification.
     let is_seen = |fact: &LocalFact| {
         let field = fact.field.and_then(|field| program.field(field));
         field.is_some_and(|field| field.access & access::VOLATILE != 0)
@@ -33,8 +33,9 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             alike: None,
             variables: Vec::new(),
             steps: vec![step(program, method, line, "notify", String::new(), Vec::new())],
-            message: "threads are notified and nothing was changed under the lock".to_owned(),
-            help: "Change the state that the others wait for under the same lock, before the notification.".to_owned(),
+            message: "threads are notified although nothing changed under the lock".to_owned(),
+            help: "Change the state that the waiting threads test under the same lock, before the notification."
+                .to_owned(),
             units: Vec::new(),
             // On real programs nearly all were harmless; see `docs/scan-results.md`.
             shown: false,

@@ -17,7 +17,9 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         };
         body.walk(|stmt, what, held| {
             let Stmt::Wait(lock) = *what else { return };
-            let Some(given) = body.waited_on(held, lock) else { return };
+            let Some(given) = body.waited_on(held, lock) else {
+                return;
+            };
             let waited = body.lock(held[given]);
             let kept = held.iter().find(|site| {
                 let other = body.lock(**site);
@@ -28,15 +30,20 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             };
             let name = expr_text(program, body, &body.table(), kept.lock);
             let pc = body.pcs.get(stmt as usize).copied().unwrap_or(0);
-            drafts.push(super::about(program, &About {
-                rule: Rule::NestedWait,
-                method,
-                field: None,
-                places: &[(method, kept.pc, "acquire"), (method, pc, "wait")],
-                message: format!("the wait gives up one lock and keeps {name}: a thread that needs {name} to notify never gets there"),
-                help: format!("Wait before {name} is taken, or wait on {name} itself."),
-                shown: true,
-            }));
+            drafts.push(super::about(
+                program,
+                &About {
+                    rule: Rule::NestedWait,
+                    method,
+                    field: None,
+                    places: &[(method, kept.pc, "acquire"), (method, pc, "wait")],
+                    message: format!(
+                        "the wait releases one lock and keeps {name}: a thread that needs {name} to notify blocks"
+                    ),
+                    help: format!("Wait before acquiring {name}, or wait on {name} itself."),
+                    shown: true,
+                },
+            ));
         });
     }
     drafts

@@ -75,10 +75,10 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 field: monitor,
                 places: &[(method, pc, "notify")],
                 message: format!(
-                    "notify() wakes one thread of any that wait on this monitor, in {}: it may be one that waits for something else",
+                    "notify() wakes any one thread that waits on this monitor, in {}: that thread may wait for another condition",
                     names.join(" and ")
                 ),
-                help: "Call notifyAll(), or give each condition a monitor or a Condition of its own.".to_owned(),
+                help: "Call notifyAll(), or use one monitor or Condition for each condition.".to_owned(),
                 // One that waits for a time looks again by itself.
                 shown: untimed > 1,
             }));

@@ -27,9 +27,9 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                     method,
                     field: Some(field),
                     places: &places,
-                    message: format!("{told} is shared by all threads and used without a lock: its methods change it"),
+                    message: format!("{told} is shared by all threads and used without a lock, but its methods change its state"),
                     help:
-                        "Use java.time.format.DateTimeFormatter, which is immutable, or make a new object for each use."
+                        "Use java.time.format.DateTimeFormatter, which is immutable, or create a new object for each use."
                             .to_owned(),
                     shown: true,
                 },

@@ -38,8 +38,8 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 method,
                 field: Some(field.pair),
                 places: &[(method, fact.other, "read"), (method, fact.pc, "write")],
-                message: format!("{told} is tested, then the lock is taken, then it is assigned without a second test: two threads both assign it"),
-                help: format!("Test {told} again when the lock is held{}.", if field.access & access::VOLATILE == 0 { ", and declare it volatile" } else { "" }),
+                message: format!("{told} is tested before the lock is acquired and assigned under it without a second test: two threads can both assign it"),
+                help: format!("Test {told} again under the lock{}.", if field.access & access::VOLATILE == 0 { ", and declare it volatile" } else { "" }),
                 shown: true,
             }))
         })

@@ -52,7 +52,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                     program.method_name(other.method)
                 ),
                 help: format!(
-                    "Guard {told} by one static lock everywhere: a lock of an object does not keep other objects out."
+                    "Guard {told} by one static lock everywhere: the lock of one object does not exclude threads that lock another."
                 ),
                 shown: true,
             },

@@ -23,11 +23,11 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                     field: None,
                     places: &[(method, fact.other, "acquire"), (method, fact.pc, "return")],
                     message: if returns {
-                        "a way out of the method returns without giving the lock up".to_owned()
+                        "a return leaves the method without releasing the lock".to_owned()
                     } else {
-                        "an exception on the way leaves the lock held: nothing gives it up".to_owned()
+                        "an exception leaves the lock held: no code releases it".to_owned()
                     },
-                    help: "Put unlock() into a finally block that begins right behind lock().".to_owned(),
+                    help: "Put unlock() into the finally block of a try that starts directly after lock().".to_owned(),
                     // Most calls between lock and unlock never throw.
                     shown: returns,
                 },

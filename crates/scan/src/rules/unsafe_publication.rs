@@ -33,9 +33,9 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             let after = if unfinished { ", and fields are assigned after that" } else { "" };
             let message = match fact.kind {
                 LocalKind::StartedInConstructor => {
-                    format!("the constructor starts a thread, which may use the object before it is made{after}")
+                    format!("the constructor starts a thread, which may use the object before it is complete{after}")
                 }
-                _ => format!("the constructor puts its object into a static field before it is made{after}"),
+                _ => format!("the constructor stores its object in a static field before it is complete{after}"),
             };
             super::about(program, &About {
                 rule: Rule::UnsafePublication,
@@ -43,7 +43,7 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 field: fact.field.filter(|_| fact.kind == LocalKind::PublishedInConstructor),
                 places: &places,
                 message,
-                help: "Let a static method make the object, and publish it or start its thread when the constructor is done."
+                help: "Create the object in a static factory method, and publish it or start its thread after the constructor returns."
                     .to_owned(),
                 shown: (unfinished || open)
                     && (fact.kind == LocalKind::PublishedInConstructor || gives_itself(program, method, fact.pc)),

@@ -23,8 +23,8 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 alike: None,
                 variables: Vec::new(),
                 steps: vec![step(program, method, line, "wait", String::new(), Vec::new())],
-                message: "a wait that no loop surrounds: it may return although nothing has changed".to_owned(),
-                help: "Put the wait into a loop that tests the condition again.".to_owned(),
+                message: "wait() outside a loop: it may return although the condition does not hold".to_owned(),
+                help: "Call wait() in a loop that tests the condition.".to_owned(),
                 units: Vec::new(),
                 shown: !is_repeated(program, graph, method),
             }

@@ -38,7 +38,7 @@ impl Run<'_> {
             Alternative::Before(before, after) => !self.must_precede(after, before),
             Alternative::Further(_) => true,
         });
-        // Sections are put in order before anything is taken that nobody asked for.
+        // Order the sections before adding events that the goal does not need.
         alternatives.sort_by_key(|a| matches!(a, Alternative::Further(_)));
         alternatives.dedup();
         let locks = |t: &&u32| matches!(self.waits[**t as usize], Some(Wait::Lock { .. }));

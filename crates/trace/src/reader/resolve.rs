@@ -58,7 +58,7 @@ pub(crate) enum Access {
     Update,
 }
 
-/// Whether a record was given to nobody, became an event, or two.
+/// Whether a record became no event, one, or two.
 pub(crate) enum Resolved {
     Nothing,
     One(Op),
