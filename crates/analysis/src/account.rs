@@ -57,9 +57,9 @@ impl HoldEnd {
         match self {
             HoldEnd::Reached => "the partner came",
             HoldEnd::Idle => "no other thread could run",
-            HoldEnd::Lock => "a thread needed a lock of the held one",
-            HoldEnd::Cap => "the longest hold was over",
-            HoldEnd::Reset => "the held thread's part was over",
+            HoldEnd::Lock => "a thread needed a lock of the held thread",
+            HoldEnd::Cap => "the hold timed out",
+            HoldEnd::Reset => "the held thread had done its part",
         }
     }
 }

@@ -73,7 +73,7 @@ pub fn analyse_until(
     if stop.was_heeded() {
         outcome
             .left_out
-            .push("not all that was found is told, because it was interrupted".to_owned());
+            .push("interrupted: the list of findings is incomplete".to_owned());
     }
     Analysed {
         findings,

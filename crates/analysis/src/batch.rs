@@ -115,7 +115,7 @@ pub struct Access {
     pub(crate) full: Snapshot,
     /// What was read or written.
     pub value: Value,
-    /// Whether it is known to be a repetition, to whoever asks what could happen ([`crate::repeats`]).
+    /// Whether it is known to be a repetition for predictive analyses ([`crate::repeats`]).
     pub repeated: bool,
 }
 

@@ -183,8 +183,7 @@ fn op(kind: StepKind) -> &'static str {
     }
 }
 
-/// Different locks of one name within a finding get numbers, `shop.Account@1` and `shop.Account@2`, so that nobody takes
-/// them for one.
+/// Different locks of one name within a finding get numbers, `shop.Account@1` and `shop.Account@2`.
 pub fn tell_locks_apart(names: &Names, state: &EngineState, raw: &[RawStep], steps: &mut [FindingStep]) {
     let mut seen: Vec<(&str, LockId)> = Vec::new();
     let held = |step: &RawStep| -> Vec<LockId> {

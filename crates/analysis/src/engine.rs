@@ -3,7 +3,7 @@
 //! The engine keeps, per thread, what several analyses need (locks held, call stack, units, clocks), each part only if
 //! some chosen analysis asks for it, and hands the events over in batches ([`crate::batch`]) with what was known at each. That
 //! is what holds *during* the event: an acquired lock is already in the lockset, a released one still is; a read of a volatile
-//! location has already learnt from the write that it saw, a write has not yet told anyone.
+//! location already has the happens-before edge from the write that it saw, a write has not created one yet.
 
 mod chains;
 mod pass;
@@ -132,7 +132,7 @@ pub trait Analysis: Send {
         }
     }
 
-    /// The trace has ended; every unit still open has been told to end.
+    /// The trace has ended; every unit that was still open has ended too.
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport>;
 
     /// What was left out at a bound so far, each as a sentence for the user; empty if nothing was.
@@ -248,13 +248,13 @@ impl<'a> Engine<'a> {
         state.units.rename_threads(|chain, index| chains.thread(chain, index));
         if state.order.coarse() > 0 {
             left_out.push(format!(
-                "the order of events is known less exactly after the first {} moments",
+                "the order of events is approximate after the first {} moments",
                 crate::order::MOMENTS
             ));
         }
         let stopped = stop.was_heeded();
         if stopped {
-            left_out.push("what was read was not searched to the end, because it was interrupted".to_owned());
+            left_out.push("interrupted: the events were not analysed to the end".to_owned());
         }
         Outcome {
             stopped,

@@ -1,9 +1,9 @@
-//! Which locations lie open to other threads, as far as locks go: what lets most units of most programs be left aside
-//! before their accesses are paired with each other.
+//! Which locations other threads can access in the gaps of a unit, as far as locks go. Most units of most programs have no such
+//! location and are skipped before their accesses are paired with each other.
 //!
 //! Every violation has a unit with a gap in which another thread makes a conflicting access. If all accesses of a unit are
-//! to locations that nobody else can touch while the unit holds the locks that it holds from its first access to its last,
-//! it has no such gap. Pairs of locations need then be looked at only if one of them lies open in some unit.
+//! to locations that no other thread can access while the unit holds the locks that it holds from its first access to its last,
+//! it has no such gap. Pairs of locations matter only if one of them is exposed in some unit.
 
 use ravel_trace::{LocationId, LockId, Mode, SiteId, ThreadId};
 use smallvec::SmallVec;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limit::Limit;
 
+pub use crate::holds::LockLane;
 pub use crate::rule::{Rule, RuleFamily};
 pub use crate::timeline::{Lane, Recording};
 

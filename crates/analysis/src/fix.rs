@@ -1,39 +1,179 @@
 //! What to change: the fix that a finding proposes, as specific as the calls of its steps allow.
 
 use crate::describe::listed;
-use crate::finding::{FindingStep, Rule, RuleFamily, UnitRef};
+use crate::finding::{Finding, FindingStep, Rule, RuleFamily, UnitRef};
 use ravel_trace::naming;
 
 /// What to change.
 pub fn help(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[FindingStep]) -> String {
-    let what = listed(
-        &variables
-            .iter()
-            .map(|name| naming::variable::short(name))
-            .collect::<Vec<_>>(),
-    );
+    let names: Vec<String> = variables.iter().map(|name| naming::variable::short(name)).collect();
+    let what = listed(&names);
     let unit = units
         .first()
         .map_or_else(|| "the unit".to_owned(), |u| naming::qualified_method(&u.method));
     match rule.family() {
-        RuleFamily::Race | RuleFamily::Discipline => {
-            format!(
-                "Guard every access to {what} by one lock, or make it volatile or atomic if single accesses suffice."
-            )
-        }
+        RuleFamily::Race | RuleFamily::Discipline => one_lock_at(&what, steps),
         RuleFamily::Atomicity | RuleFamily::AtomicSet => match one_call(variables, steps) {
             Some(call) => format!("{call}, or hold one lock over the whole of {unit} and all other uses of {what}."),
-            None => format!(
-                "Hold one lock over the whole of {unit}, the same that all other code takes for {what}, or use one atomic operation."
-            ),
+            None => one_lock_over(&unit, &what, steps),
         },
         RuleFamily::Serializability => {
-            format!("If {unit} must be atomic, hold one lock over all of it; if not, mark it @NotAtomic.")
+            let all: Vec<String> = units
+                .iter()
+                .map(|unit| naming::qualified_method(&unit.method))
+                .collect();
+            let all = match all.is_empty() {
+                true => unit.clone(),
+                false => listed(&distinct(all)),
+            };
+            format!("If {unit} must be atomic, hold one lock over the whole of {all}; if not, mark it @NotAtomic.")
         }
-        RuleFamily::LockOrder => "Take the locks in the same order everywhere.".to_owned(),
+        RuleFamily::LockOrder => one_order(steps),
         RuleFamily::Failure => "Order the threads so that it cannot happen.".to_owned(),
         RuleFamily::Code => "Hold the lock over both calls.".to_owned(),
     }
+}
+
+/// What to change about a finding, from its own steps and units.
+pub fn of(finding: &Finding) -> String {
+    let variables = finding.steps.iter().map(|step| step.variable.clone());
+    let variables = distinct(variables.filter(|name| !name.is_empty()).collect());
+    help(finding.rule, &variables, &finding.units, &finding.steps)
+}
+
+/// The fix of two accesses that nothing orders.
+fn one_lock_at(what: &str, steps: &[FindingStep]) -> String {
+    let methods = distinct(steps.iter().filter_map(method).collect());
+    let volatile = match steps.iter().any(|step| step.op == "read") {
+        true => format!(", or declare {what} volatile if no write depends on its old value"),
+        false => format!(", or use an atomic variable for {what}"),
+    };
+    let holds = |step: &FindingStep| {
+        let locks: Vec<String> = step.locks.iter().map(|lock| naming::lock::short(lock)).collect();
+        let locks = match locks.is_empty() {
+            true => "none".to_owned(),
+            false => listed(&locks),
+        };
+        Some(format!("{} holds {locks}", method(step)?))
+    };
+    let (first, second) = (steps.first(), steps.last());
+    let held: Vec<String> = first.into_iter().chain(second).filter_map(holds).collect();
+    match held.as_slice() {
+        [one, other] if one != other && steps.iter().any(|step| !step.locks.is_empty()) => {
+            format!("Hold one lock at every access to {what}: {one}, {other}.")
+        }
+        _ if methods.is_empty() => format!("Hold one lock at every access to {what}{volatile}."),
+        _ => format!(
+            "Hold one lock at every access to {what}, in {}{volatile}.",
+            listed(&methods)
+        ),
+    }
+}
+
+/// The fix of a unit that others interrupt.
+fn one_lock_over(unit: &str, what: &str, steps: &[FindingStep]) -> String {
+    let Some(first) = steps.first() else {
+        return format!("Hold one lock over the whole of {unit} and all other uses of {what}.");
+    };
+    let of = |own: bool| -> Vec<String> {
+        let steps = steps.iter().filter(|step| (step.thread == first.thread) == own);
+        let methods = steps.filter_map(method).filter(|name| name != unit);
+        distinct(methods.collect())
+    };
+    let common = first
+        .locks
+        .iter()
+        .map(|lock| naming::lock::unnumbered(lock))
+        .find(|lock| {
+            let holds = |step: &FindingStep| step.locks.iter().any(|own| naming::lock::unnumbered(own) == *lock);
+            steps.iter().all(holds)
+        });
+    // An object is named by its class; a field names its lock by itself.
+    let lock = common.map(|lock| match naming::lock::short(lock) {
+        name if is_field(&name) => name,
+        name => format!("the lock of {name}"),
+    });
+    match (lock, of(true).as_slice()) {
+        (Some(lock), []) => format!("Hold {lock} over the whole of {unit}, not for each access by itself."),
+        (Some(lock), [inner]) => {
+            format!("Hold {lock} over the whole of {unit}: {inner} releases it after each call.")
+        }
+        (Some(lock), inner) => {
+            format!(
+                "Hold {lock} over the whole of {unit}: {} each release it when they return.",
+                listed(inner)
+            )
+        }
+        (None, _) => {
+            let others = of(false);
+            let others = match others.is_empty() {
+                true => String::new(),
+                false => format!(", and in {}", listed(&others)),
+            };
+            format!("Hold one lock over the whole of {unit}{others}, or use one atomic operation.")
+        }
+    }
+}
+
+fn is_field(lock: &str) -> bool {
+    let last = lock.rsplit('.').next().unwrap_or_default();
+    lock.contains('.') && !last.starts_with(char::is_uppercase)
+}
+
+/// The fix of a cycle of locks.
+fn one_order(steps: &[FindingStep]) -> String {
+    const FALLBACK: &str = "Acquire the locks in the same order everywhere.";
+    let acquires = |step: &&FindingStep| matches!(step.op.as_str(), "acquire" | "block") && !step.variable.is_empty();
+    let steps: Vec<&FindingStep> = steps.iter().filter(acquires).collect();
+    let threads = distinct(steps.iter().map(|step| step.thread.clone()).collect());
+    let ([first, second], Some(opener)) = (threads.as_slice(), steps.first()) else {
+        return FALLBACK.to_owned();
+    };
+    let of = |thread: &str| {
+        steps
+            .iter()
+            .filter(|step| step.thread == thread)
+            .copied()
+            .collect::<Vec<_>>()
+    };
+    let (one, other) = (of(first), of(second));
+    let (Some(last), Some(opposite)) = (one.last(), other.first()) else {
+        return FALLBACK.to_owned();
+    };
+    let name = |step: &FindingStep| naming::lock::unnumbered(&step.variable).to_owned();
+    let methods = listed(&distinct(steps.iter().filter_map(|step| method(step)).collect()));
+    if name(opener) == name(last) && !methods.is_empty() {
+        let lock = naming::lock::short(&name(opener));
+        return format!("Lock the two {lock} objects in one order in {methods}, for example by a number or a name.");
+    }
+    match method(opposite) {
+        Some(opposite) if name(opener) != name(last) => {
+            let (lock, then) = (naming::lock::short(&name(opener)), naming::lock::short(&name(last)));
+            format!("Acquire {lock} before {then} everywhere: {opposite} acquires {then} first.")
+        }
+        _ => FALLBACK.to_owned(),
+    }
+}
+
+/// The method of a step, as in `Stock.take`.
+fn method(step: &FindingStep) -> Option<String> {
+    let name = naming::without_descriptor(&step.method);
+    let known = !step.class.is_empty() && !name.is_empty();
+    let name = known.then(|| naming::qualified_method(&format!("{}.{name}", step.class)))?;
+    Some(match name.starts_with("lambda in ") {
+        true => format!("the {name}"),
+        false => name,
+    })
+}
+
+fn distinct(names: Vec<String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
 }
 
 /// The one method that does what several calls of the interrupted unit do, where the calls say which.
@@ -156,5 +296,86 @@ mod tests {
             let told = library_help(class, &callers);
             assert!(told.contains(words), "{told}");
         }
+    }
+
+    fn locked(thread: &str, op: &str, method: &str, locks: &[&str]) -> FindingStep {
+        FindingStep {
+            thread: thread.to_owned(),
+            op: op.to_owned(),
+            class: "shop.Stock".to_owned(),
+            method: format!("{method}()V"),
+            variable: "shop.Stock.items".to_owned(),
+            locks: locks.iter().map(|lock| (*lock).to_owned()).collect(),
+            ..FindingStep::default()
+        }
+    }
+
+    #[test]
+    fn a_fix_names_the_lock_and_the_methods() {
+        let variables = ["shop.Stock.items".to_owned()];
+        let unit = |name: &str| UnitRef {
+            thread: "t1".to_owned(),
+            method: format!("shop.Stock.{name}()V"),
+            kind: crate::finding::UnitKind::Method,
+        };
+        let lock: &[&str] = &["shop.Stock@1"];
+        let race = |first: FindingStep, second| help(Rule::DataRace, &variables, &[], &[first, second]);
+        assert_eq!(
+            race(locked("t1", "write", "add", lock), locked("t2", "read", "count", &[])),
+            "Hold one lock at every access to Stock.items: Stock.add holds Stock@1, Stock.count holds none."
+        );
+        assert_eq!(
+            race(locked("t1", "write", "add", &[]), locked("t2", "write", "add", &[])),
+            "Hold one lock at every access to Stock.items, in Stock.add, or use an atomic variable for Stock.items."
+        );
+        let torn = |locks: &[&str]| {
+            let steps = [
+                locked("t1", "read", "count", locks),
+                locked("t2", "write", "remove", locks),
+                locked("t1", "write", "remove", locks),
+            ];
+            help(Rule::Atomicity, &variables, &[unit("take")], &steps)
+        };
+        assert_eq!(
+            torn(lock),
+            "Hold the lock of Stock over the whole of Stock.take: Stock.count and Stock.remove each release it when they return."
+        );
+        assert_eq!(
+            torn(&["shop.Stock$Shelf"]),
+            "Hold the lock of Stock.Shelf over the whole of Stock.take: Stock.count and Stock.remove each release it when they return."
+        );
+        assert_eq!(
+            torn(&["shop.Stock.guard"]),
+            "Hold Stock.guard over the whole of Stock.take: Stock.count and Stock.remove each release it when they return."
+        );
+        assert_eq!(
+            torn(&[]),
+            "Hold one lock over the whole of Stock.take, and in Stock.remove, or use one atomic operation."
+        );
+    }
+
+    #[test]
+    fn a_deadlock_names_the_method_with_the_opposite_order() {
+        let acquire = |thread: &str, method: &str, lock: &str| FindingStep {
+            variable: lock.to_owned(),
+            ..locked(thread, "acquire", method, &[])
+        };
+        let fix = |a: &str, b: &str| {
+            let steps = [
+                acquire("t1", "sell", a),
+                acquire("t2", "audit", b),
+                acquire("t1", "sell", b),
+                acquire("t2", "audit", a),
+            ];
+            help(Rule::LockOrder, &[], &[], &steps)
+        };
+        assert_eq!(
+            fix("shop.Stock.left", "shop.Stock.right"),
+            "Acquire Stock.left before Stock.right everywhere: Stock.audit acquires Stock.right first."
+        );
+        assert_eq!(
+            fix("shop.Account@1", "shop.Account@2"),
+            "Lock the two Account objects in one order in Stock.sell and Stock.audit, for example by a number or a name."
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Makes traces of any length for measurements: a stream of events, never held in memory, with bugs of known number.
 //!
 //! Every variable has a lock. A thread works in transactions (declared units) of about twenty accesses with none to two
-//! locks: one without locks reads variables that nobody writes; one with locks reads and writes variables of those locks.
+//! locks: one without locks reads variables that no thread writes; one with locks reads and writes variables of those locks.
 //! All locks of a transaction are held over all of it, so that apart from what is planted the trace has no race and is
 //! serialisable. Threads take turns at random.
 //!

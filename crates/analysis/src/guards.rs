@@ -16,7 +16,7 @@ pub fn without_lock(names: &Names) -> Vec<String> {
         if names_lock(names, field.class, guard) == Some(false) {
             let field = names.field_text(FieldId::from(number));
             found.push(format!(
-                "@GuardedBy(\"{guard}\") of {field} names no field or method of its class"
+                "@GuardedBy(\"{guard}\") of {field} does not name a field or method of its class"
             ));
         }
     }
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_guard_that_names_nothing_is_told() {
         let object = "java.lang.Object";
-        let wanted = "@GuardedBy(\"lokc\") of Stock.items names no field or method of its class";
+        let wanted = "@GuardedBy(\"lokc\") of Stock.items does not name a field or method of its class";
         assert_eq!(told("lokc", object), [wanted]);
         for right in [
             "lock",

@@ -15,6 +15,7 @@ pub mod fix;
 pub mod focus;
 pub mod generate;
 pub mod guards;
+pub mod holds;
 pub mod limit;
 pub mod locks;
 pub mod lockset;

@@ -44,13 +44,13 @@ impl Limit {
     /// Why a finding was not tried when the user interrupted.
     pub fn interrupted() -> Limit {
         let kinds = [LimitKind::NotTried, LimitKind::Interrupted];
-        Limit::new("it was not tried: interrupted", kinds)
+        Limit::new("not tried: interrupted", kinds)
     }
 
     /// Why a finding was not tried when the budget was used up.
     pub fn no_time() -> Limit {
         let kinds = [LimitKind::NotTried, LimitKind::Budget];
-        Limit::new("it was not tried: the time was used up (--budget)", kinds)
+        Limit::new("not tried: the time ran out (--budget)", kinds)
     }
 
     /// Whether this stood in the way.
@@ -131,7 +131,7 @@ mod tests {
         let both = left.because("thread main/0 slept".into()).then(Limit::no_time());
         assert_eq!(
             both.as_str(),
-            "the run left the schedule: thread main/0 slept; then it was not tried: the time was used up (--budget)"
+            "the run left the schedule: thread main/0 slept; then not tried: the time ran out (--budget)"
         );
         assert!(both.has(LimitKind::LeftSchedule) && both.has(LimitKind::Budget) && !both.has(LimitKind::MayDiffer));
     }
@@ -139,11 +139,11 @@ mod tests {
     #[test]
     fn a_report_keeps_the_words() {
         let json = serde_json::to_string(&Limit::interrupted()).expect("JSON");
-        assert_eq!(json, "\"it was not tried: interrupted\"");
+        assert_eq!(json, "\"not tried: interrupted\"");
         let read: Limit = serde_json::from_str(&json).expect("a limit");
         assert_eq!(
             (read.as_str(), read.has(LimitKind::NotTried)),
-            ("it was not tried: interrupted", false)
+            ("not tried: interrupted", false)
         );
     }
 }

@@ -8,8 +8,8 @@
 //! **Departures.** A read counts locks held in any mode, a write only locks held exclusively (Eraser's own refinement).
 //! A thread whose access comes after all earlier ones by hard order (start, join, hand-over through a queue, publication
 //! through a volatile) becomes the new exclusive owner: the order proves it safe. A field declared `@GuardedBy("this")` is
-//! reported at its first access without that lock once it is shared, even if nobody has written it yet or some other lock
-//! is held by all. What object another guard is (a field, a method, a class) a trace does not say, but it is one for all fields
+//! reported at its first access without that lock once it is shared, even if no thread has written it yet or all accesses hold
+//! some other lock. What object another guard is (a field, a method, a class) a trace does not say, but it is one for all fields
 //! of the object (of the program, for a class) that name it: some one lock must be held at all their accesses. Volatile
 //! and modelled locations are left out. Each pair of sites is reported once.
 //!

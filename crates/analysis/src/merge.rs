@@ -2,7 +2,7 @@
 //!
 //! What counts as one bug: all races and broken lock disciplines of one variable, or inside one sort of object of the platform
 //! that one part of the program calls ([`library`]); all interruptions of one unit's code on
-//! one class's state, whoever interrupts; all inconsistencies between the same two units on one class's state, unless
+//! one class's state, by any thread; all inconsistencies between the same two units on one class's state, unless
 //! one of the two is already known to be interrupted there; all cycles of one unit's code, unless it is already known to be
 //! interrupted. Fingerprints are made of those same names (never of lines, ids, threads or counts), so that a bug keeps its
 //! id from run to run and when other code changes.

@@ -86,7 +86,7 @@ impl<'a> Oracle<'a> {
 
     fn enabled(&self, state: &OracleState, thread: usize) -> Option<StepRef> {
         let step = *self.threads[thread].get(state.next[thread])?;
-        // Between the halves of an indivisible step nobody else runs.
+        // No other thread runs between the halves of an indivisible step.
         if let Some(&last) = state.trace.last()
             && let Some(&due) = self.threads[self.thread(last)].get(state.next[self.thread(last)])
             && due.0 == last.0

@@ -441,7 +441,7 @@ impl Known {
         }
     }
 
-    /// Begins a new moment, so that what the thread did before the edge is told from what it does after, and logs it.
+    /// Begins a new moment, which separates the thread's events before the edge from those after it, and logs it.
     fn note(&mut self, thread: ThreadId, origins: &[Moment], via: Option<LocationId>) {
         let i = thread.index();
         let time = self.threads[i].hard.get(thread) + 1;

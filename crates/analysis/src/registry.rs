@@ -89,7 +89,7 @@ impl<'a> Registry<'a> {
 
 /// A name that no analysis has.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no analysis `{name}`; there are {known}")]
+#[error("no analysis `{name}`; the analyses are {known}")]
 pub struct UnknownAnalysis {
     /// What was asked for.
     pub name: String,

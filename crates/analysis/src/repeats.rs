@@ -1,9 +1,9 @@
-//! Accesses that say nothing new, told from the others by a glance at a few bytes.
+//! Accesses that add no information, recognised by a comparison of a few bytes.
 //!
 //! To the analyses of what *could* happen, an access is a repetition if the same thread has accessed the same location in the
 //! same way, at the same place in code, with no edge of the hard order since, holding no other locks than now: what a
 //! larger set of locks lets through, a smaller one does. Nearly all accesses are. Per location 24 bytes are kept, so that
-//! those of thousands of locations stay in the cache; what does not fit there is looked at more closely by whoever asks.
+//! those of thousands of locations stay in the cache; the caller checks the accesses that do not fit there in full.
 
 use crate::engine::Access;
 use crate::locks::{LockTable, LocksetId};
@@ -27,7 +27,7 @@ pub struct Repeats {
     at: Vec<Slot>,
 }
 
-/// An access, as far as it matters here. Whoever does not care for sites or epochs gives the same for all.
+/// An access, as far as it matters here. A caller that ignores sites or epochs passes the same for all.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// The cell.

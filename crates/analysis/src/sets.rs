@@ -54,7 +54,7 @@ pub struct Cell {
     pub synchronizing: bool,
     /// Some access to it is synchronisation by its [mode](ravel_trace::AccessMode).
     pub by_mode: bool,
-    /// Marked `@NotAtomic`: accesses to it are nobody's unit and race on purpose.
+    /// Marked `@NotAtomic`: accesses to it belong to no unit and race on purpose.
     pub exempt: bool,
     /// The object it is part of.
     pub object: Option<ObjectId>,

@@ -1,14 +1,14 @@
 //! A first look at a trace: which locations several threads access, one of them writing.
 //!
 //! Every race, every violation and every break of a unit has two accesses of different threads to one location, one of
-//! them a write. Most locations of a program never see such a pair: they are one thread's own, or nobody writes them. A
+//! them a write. Most locations of a program never have such a pair: only one thread accesses them, or no thread writes them. A
 //! trace that can be read twice is therefore read once for this alone, which takes a few bytes for each location, and
 //! accesses to the others are then not handed to the analyses at all.
 //!
-//! What such an access means beyond its location must still be seen, so not passed over are: volatile and modelled locations
-//! (they order threads, and a loop on one cuts a unit in two), static fields (their class must have been initialised), and
-//! fields with a `@GuardedBy` (one word holds for several). A method is a unit on all objects that it touches; so where an object
-//! has another location that does count, units are told of the access even though nobody else is.
+//! Some accesses matter beyond their location, so these are never skipped: volatile and modelled locations (they order threads, and a
+//! loop on one cuts a unit in two), static fields (their class must have been initialised), and fields with a `@GuardedBy` (one
+//! annotation covers several). A method is a unit on all objects that it accesses; so if an object has another location that does
+//! count, the access still reaches the units, and nothing else.
 
 use crate::sets::annotated;
 use ravel_trace::names::{Location, flags};
@@ -21,7 +21,7 @@ const ASK: u64 = 1 << 14;
 /// How much an access to a location matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interest {
-    /// To nobody.
+    /// To no analysis.
     None,
     /// To units only: it belongs to an object that has others of interest.
     Units,
@@ -64,7 +64,7 @@ impl Sharing {
     pub fn of(source: &mut dyn Source, stop: &dyn Fn() -> bool, mut also: impl FnMut(&Names, u64, &Event)) -> Sharing {
         let mut seen: Vec<Seen> = Vec::new();
         let mut events: u64 = 0;
-        // A trace that is damaged somewhere ends there for whoever reads it again.
+        // A damaged trace ends at the damage in the second reading too.
         while let Ok(Some(event)) = source.next_event() {
             if events.is_multiple_of(ASK) && stop() {
                 return Sharing::default();
@@ -228,7 +228,7 @@ mod tests {
                     }
                 }
                 kind => {
-                    // Few places for each thread, so that many are nobody else's.
+                    // Few places for each thread, so that many have one thread only.
                     let place = (rng.usize(..4) * (thread + 1) + thread) % PLACES.len();
                     let (kind, line) = if kind % 3 == 0 {
                         ('w', 2 * place)

@@ -1,7 +1,7 @@
-//! The wish to stop, as the analyses hear of it while they search what was read.
+//! The request to stop, which the analyses poll while they search the events that were read.
 //!
-//! Whoever interrupts a run wants an answer at once, and wants what is known. So a search that begins after the wish has some
-//! time left, and one that is at work when it comes ends.
+//! A user who interrupts a run wants the known results at once. So a search that starts after the request has some time left, and
+//! one that is running when it comes ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

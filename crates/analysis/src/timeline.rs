@@ -1,5 +1,5 @@
-//! When each thread of a recording was busy, over the events of the whole trace; and a source that watches the events go
-//! by, for that and for progress. Both in bounded space, whatever the length of the trace.
+//! When each thread of a recording was busy, over the events of the whole trace, and when it held which lock; and a source that
+//! watches the events go by, for that and for progress. All in bounded space, for a trace of any length.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,7 @@ use ravel_trace::{Event, Names, Source, SourceError, ThreadId};
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
+use crate::holds::{self, LockHolds, LockLane};
 
 /// The most threads of which a report has a lane: the busiest.
 const MOST_LANES: usize = 64;
@@ -26,6 +27,9 @@ pub struct Recording {
     /// Threads that are left out because others were busier.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_threads: u64,
+    /// The locks that several threads held.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locks: Vec<LockLane>,
     /// For each finding, by id, the number of the event that each of its steps was.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub moments: BTreeMap<String, Vec<u64>>,
@@ -36,7 +40,7 @@ pub struct Recording {
 pub struct Lane {
     /// Its name.
     pub thread: String,
-    /// Its events in each cell; in JSON one text, `12 0 3`, for a hundred lines would tell nobody more.
+    /// Its events in each cell; in JSON one string, `12 0 3`, because a hundred lines would be harder to read.
     #[serde(with = "spaced")]
     pub cells: Vec<u64>,
 }
@@ -55,7 +59,7 @@ mod spaced {
         let text = String::deserialize(from)?;
         let numbers = text.split_whitespace().map(|word| {
             let known = word.parse();
-            known.map_err(|_| D::Error::custom(format!("`{word}` is no number of events")))
+            known.map_err(|_| D::Error::custom(format!("`{word}` is not a number of events")))
         });
         numbers.collect()
     }
@@ -74,6 +78,7 @@ pub struct Timeline {
     cells: usize,
     width: u64,
     in_cell: u64,
+    holds: LockHolds,
 }
 
 impl Default for Timeline {
@@ -92,7 +97,14 @@ impl Timeline {
             cells: 1,
             width: 1,
             in_cell: 0,
+            holds: LockHolds::default(),
         }
+    }
+
+    /// Counts an event, and notes the lock that it acquires or releases; `index` is its number.
+    pub fn event(&mut self, event: &Event, index: u64) {
+        self.count(event.thread);
+        self.holds.event(event, index, self.width);
     }
 
     /// Counts an event.
@@ -193,7 +205,8 @@ impl Timeline {
             trace: trace.to_owned(),
             events,
             cell: self.width,
-            lanes: busy.into_iter().map(lane).collect(),
+            lanes: busy.iter().copied().map(lane).collect(),
+            locks: self.holds.lanes(names, name, events.max(1) - 1),
             more_threads,
             moments: BTreeMap::new(),
         }
@@ -210,12 +223,13 @@ impl Recording {
         }
     }
 
-    /// Forgets the moments of findings that a report tells from another recording.
+    /// Forgets the moments of findings that a report takes from another recording, and the locks that do not matter.
     pub fn keep_only(&mut self, findings: &[Finding]) {
         self.moments.retain(|id, known| {
             let finding = findings.iter().find(|finding| finding.id == *id);
             finding.and_then(moments).is_some_and(|moments| moments == *known)
         });
+        holds::keep_for(&mut self.locks, findings, &self.moments);
     }
 }
 
@@ -224,7 +238,7 @@ fn moments(finding: &Finding) -> Option<Vec<u64>> {
     moments.filter(|moments| !moments.is_empty())
 }
 
-/// Events of a source on their way to an analysis, counted; the analysis is told that they end as soon as `go_on` says so.
+/// Events of a source on their way to an analysis, counted. They end as soon as `go_on` returns false.
 pub struct Watched<'s> {
     source: &'s mut dyn Source,
     timeline: Timeline,
@@ -269,8 +283,8 @@ impl Source for Watched<'_> {
         }
         let event = self.source.next_event()?;
         if let Some(event) = &event {
+            self.timeline.event(event, self.seen);
             self.seen += 1;
-            self.timeline.count(event.thread);
         }
         Ok(event)
     }
@@ -346,7 +360,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Recording>(&text).expect("read"), recording);
         let broken = text.replace("2 2 1", "2 x 1");
         let error = serde_json::from_str::<Recording>(&broken).expect_err("no number");
-        assert!(error.to_string().contains("`x` is no number"), "{error}");
+        assert!(error.to_string().contains("`x` is not a number"), "{error}");
     }
 
     #[test]

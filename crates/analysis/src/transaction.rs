@@ -124,7 +124,7 @@ pub struct Access {
     pub uninitialized: bool,
     /// For a write: no write of the location follows it in the transaction.
     pub last: bool,
-    /// How many lock, fork and join steps come before it: two accesses with the same count cannot be told apart by
+    /// How many lock, fork and join steps come before it: two accesses with the same count cannot be distinguished by
     /// synchronisation.
     pub epoch: u32,
 }

@@ -4,7 +4,7 @@
 //! evenly spaced, are kept: what hard order keeps apart in all of them is taken as kept apart. The ends alone do not suffice: a pool fills itself
 //! before its users begin, and is emptied when they have ended.
 //!
-//! A lock that was got by `tryLock` may be what others wait for, but nobody waits for ever in `tryLock`.
+//! A lock acquired by `tryLock` may block others, but `tryLock` itself does not block.
 
 use ravel_trace::names::SiteKind;
 use ravel_trace::{LockId, Mode, Names, Op, SiteId, ThreadId};
@@ -199,7 +199,7 @@ impl Nestings {
     }
 }
 
-/// Whether a lock was taken by a call that gives up rather than wait for ever: `tryLock`.
+/// Whether a lock was acquired by a call that does not block: `tryLock`.
 fn only_tries(names: &Names, site: SiteId) -> bool {
     let SiteKind::Call(callee) = &names.site(site).what else {
         return false;

@@ -20,7 +20,7 @@ pub struct ForkOrder {
 }
 
 impl ForkOrder {
-    /// Works the order out. A thread that nobody forks is there from the start; a join of a thread waits for all its
+    /// Computes the order. A thread without a fork exists from the start; a join of a thread waits for all its
     /// transactions.
     pub fn new(transactions: &[Transaction]) -> Self {
         let mut threads: Vec<Vec<Action>> = Vec::new();

@@ -1,7 +1,7 @@
-//! One bug told twice: a method and the method that calls it are both units, and both are interrupted by the same steps.
+//! One bug found twice: a method and its caller are both units, and the same steps interrupt both.
 //!
-//! Whether they are is known only when findings have been forced: until then each has many occurrences, of which one is
-//! told. Findings with other steps, or with the same steps on another way of calls, stay: they need a fix of their own.
+//! Whether they are is known only after findings have been forced: until then each has many occurrences, and the report shows one.
+//! Findings with other steps, or with the same steps on another call path, stay separate: they need their own fix.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //! it touches in there.
 //!
 //! A program cannot change the library's fields, only its own calls; so what makes one such bug is the sort of object that is
-//! shared and the classes of the program that call it. A trace has no receivers. The object is therefore told by its
+//! shared and the classes of the program that call it. A trace has no receivers. The object is therefore identified by its
 //! fields: its class is the most derived one that declares any that was accessed, an element or a node is part of what its code
 //! is about (`HashMap$Node` of `HashMap`). A format of `java.text` has a calendar and digits of its own: where a format is shared, they
 //! are part of it.

@@ -36,7 +36,7 @@ pub const PAIR_NODES: usize = 1 << 18;
 /// The shape of a chain: for each access, which of the chain's variables, and its kind.
 pub type Template = SmallVec<[(u8, Kind); 4]>;
 
-/// An access as the collector is told of it.
+/// An access as the collector receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// When, who and where.

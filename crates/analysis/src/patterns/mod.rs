@@ -167,7 +167,7 @@ impl Analysis for Patterns {
         }
         if order.unanswered.get() > 0 {
             self.left_out.push(format!(
-                "patterns took {} pairs of accesses as unordered without a full look at what orders them",
+                "patterns assumed {} pairs of accesses to be unordered without a full check",
                 order.unanswered.get()
             ));
         }

@@ -70,7 +70,7 @@ impl LockHistory {
         self.holds.len()
     }
 
-    /// Forgets what nobody will ask for: all but what is held now. Asked for all the same, it is as if nothing had been held.
+    /// Forgets everything except the locks held now. A later query for older moments answers that nothing was held.
     pub fn forget(&mut self) {
         self.base = self.numbered_path(self.top);
         self.forgotten = self.made();

@@ -87,7 +87,7 @@ impl UnitLog {
     pub fn shrink(&mut self) {
         self.accesses.shrink_to_fit();
         self.at.shrink_to_fit();
-        // Chains of one location have been taken, and nobody looks for a location by its name.
+        // Chains of one location have been taken, and no caller looks for a location by its name.
         self.tight = Vec::new();
         self.index = FxHashMap::default();
     }

@@ -241,7 +241,7 @@ impl Analysis for Observed {
             && known(epochs.write)
             && let Some(many) = self.cells[index].many.as_mut().filter(|many| !many.raced)
         {
-            // One more read among those of others: what everybody reads and nobody writes.
+            // One more read among those of other threads: a location that all read and none writes.
             let past = Past {
                 point: access.point,
                 time: now.time,

@@ -174,7 +174,7 @@ fn a_compare_and_set_loop_ok() {
     assert_eq!(reports_of(&mut trace, &MINE, &UnitSettings::default()), []);
 }
 
-/// Nobody has a static field before its class is initialised, whatever the trace says: t2 has waited for t1, and what it reads then
+/// No thread accesses a static field before its class is initialised, even if the trace has no such order: t2 has waited for t1, and what it reads then
 /// is merged by a number that it drew before.
 #[test]
 fn what_a_class_initialiser_writes_comes_before_every_use_ok() {

@@ -226,7 +226,7 @@ impl Graph {
         }
     }
 
-    /// Passes a clock on to a successor. One that comes before whoever tells it is on a cycle.
+    /// Passes a clock on to a successor. A successor that comes before the sender is on a cycle.
     fn tell(&mut self, clock: &[u32], to: NodeId, changed: &mut Vec<NodeId>, cyclic: &mut Vec<NodeId>) {
         let reaches = at(clock, to.lane) > to.number;
         let Some(next) = self.node_mut(to) else { return };
