@@ -66,7 +66,7 @@ pub fn unpack() -> Result<PathBuf> {
         }
     }
     bail!(
-        "the agent library cannot be unpacked anywhere: {}; set RAVEL_CACHE to a directory that can be written",
+        "cannot unpack the agent library: {}; set RAVEL_CACHE to a writable directory",
         refused.join("; ")
     )
 }

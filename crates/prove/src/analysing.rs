@@ -72,7 +72,7 @@ pub fn watched(
         let events = count(analysed.events, "event");
         let why = match interrupt::requested() {
             true => "interrupted",
-            false => "half of the time was used up (--budget)",
+            false => "half of the time ran out (--budget)",
         };
         analysed.error = Some(SourceError(format!("{name}: {why} after {events}")));
     }

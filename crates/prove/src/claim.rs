@@ -33,7 +33,7 @@ impl Claim {
         match claim(output)? {
             Ok(claim) => Ok(claim),
             Err(process) => bail!(
-                "{} is written by another ravel (process {process}); wait for it, or choose another place with -o",
+                "another ravel (process {process}) writes {}; wait for it, or choose another file with -o",
                 output.display()
             ),
         }

@@ -50,7 +50,7 @@ pub fn of_orders(
     let mut free: Option<Vec<Failure>> = None;
     for FailedRun { schedule, failure } in failed {
         let is_new = !known(failure) && !asked.iter().any(|other| is_alike(other, failure));
-        // Without a schedule there is no order that could be told.
+        // Without a schedule there is no order to describe.
         if !is_new || schedule.segments.is_empty() || is_of_time(failure) || is_over() {
             continue;
         }
@@ -147,30 +147,30 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
         FailureKind::Exception => {
             let exception = short_exception(&failure.exception);
             let message = match run {
-                RunKind::Recorded => format!("{names} ends by an uncaught {exception}."),
-                RunKind::InOrder => format!(
-                    "Whether {names} fails depends on the order of the threads: in this order it ends by an uncaught {exception}."
-                ),
+                RunKind::Recorded => format!("An uncaught {exception} ends {names}."),
+                RunKind::InOrder => {
+                    format!("{names} fails in some orders of the threads: in this one an uncaught {exception} ends it.")
+                }
             };
             let help = match run {
-                RunKind::Recorded => {
-                    "Remove the cause of the exception, or catch it where the thread can deal with it."
+                RunKind::Recorded => "Remove the cause of the exception, or catch it where the thread can handle it.",
+                RunKind::InOrder => {
+                    "Wait for the state that this code needs, for example with a join, a latch or a condition."
                 }
-                RunKind::InOrder => "Order the threads, or wait for the state that this code needs.",
             };
             (message, failure.exception.clone(), help)
         }
         FailureKind::Deadlock => (
             format!("{} deadlock: {}.", naming_list(failure), locks.told(failure)),
             format!("{names} wait for each other's locks"),
-            "Take the locks in the same order everywhere.",
+            "Acquire the locks in the same order everywhere.",
         ),
         FailureKind::Standstill => (
             match run {
-                RunKind::Recorded => format!("The program stands still: {}.", locks.told(failure)),
+                RunKind::Recorded => format!("The program hangs: {}.", locks.told(failure)),
                 RunKind::InOrder => {
                     format!(
-                        "In this order of the threads the program stands still: {}.",
+                        "In this order of the threads the program hangs: {}.",
                         locks.told(failure)
                     )
                 }
@@ -258,7 +258,7 @@ impl Locks {
         let one = |(at, thread): (usize, &FailedThread)| {
             let (name, lock) = (&thread.name, naming::lock::short(&self.0[at]));
             match thread.wait {
-                WaitKind::Join => format!("{name} waits for the end of {}", thread.target),
+                WaitKind::Join => format!("{name} waits for {} to end", thread.target),
                 WaitKind::Notification if lock.is_empty() => format!("{name} waits for a notification"),
                 WaitKind::Notification => format!("{name} waits for a notification of {lock}"),
                 WaitKind::None => name.clone(),
@@ -364,7 +364,7 @@ mod tests {
             of_recording(&exception("java.lang.AssertionError: 2")),
         );
         assert_eq!(one.id, other.id);
-        assert_eq!(one.message, "t1 ends by an uncaught AssertionError: 1.");
+        assert_eq!(one.message, "An uncaught AssertionError: 1 ends t1.");
         assert_eq!(
             (one.rule, one.evidence, one.shown),
             (Rule::Failure, Evidence::Confirmed, true)

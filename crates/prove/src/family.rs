@@ -1,7 +1,7 @@
-//! A program that Ravel has started, and every process that comes of it: none is left behind, whatever becomes of Ravel.
+//! A program that Ravel has started, and all its descendants: none survives Ravel, even if Ravel is killed.
 //!
-//! Ravel itself can be killed without warning. So the first program started also starts a guard, a second process of Ravel that
-//! is told of every program and its end, and that ends what is left when Ravel is gone. It removes temporary files as well.
+//! Ravel itself can be killed without warning. So it starts a guard with the first program: a second process of Ravel that receives the
+//! start and the end of every program, and ends the remaining ones when Ravel is gone. It also removes temporary files.
 
 use std::fs;
 use std::io::{BufRead, Write};
@@ -13,22 +13,22 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How often processes that appear while others are ended are looked for.
+/// How often to look for processes that appear while others are being ended.
 const ROUNDS: u32 = 100;
 
-/// How often nobody is found before nobody is there: a program may be about to start.
+/// Empty scans required before we conclude that no process is left: a program may be about to start.
 const CALM: u32 = 5;
 
 /// A program and what it started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Family {
-    /// Tells families apart.
+    /// Identifies the family.
     number: usize,
     /// The process of the program; 0 if it may not have started yet.
     root: u32,
     /// Whether the program leads a process group of its own.
     group: bool,
-    /// What the command line or the environment of members contains, and of nobody else.
+    /// A text that only the command lines or environments of members contain.
     mark: String,
 }
 

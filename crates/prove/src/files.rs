@@ -133,13 +133,13 @@ pub fn not_restored(left: Option<&LeftFiles>, starts_java: bool) -> Option<Strin
     let Some(left) = left else {
         let most = LeftFiles::MOST_PATHS;
         return Some(format!(
-            "the working directory has more than {most} files: what the program changes there is not put back for further runs"
+            "the working directory has more than {most} files: further runs see the files that this run changed"
         ));
     };
     if !starts_java && !left.is_empty() {
         let count = left.made.len() + left.changed.len();
         return Some(format!(
-            "the command left {count} files in its directory that are not put back for further runs: only those of a java command are"
+            "the command left {count} files in its directory, which further runs see: Ravel restores files only for a java command"
         ));
     }
     let lost: Vec<&str> = left
@@ -150,9 +150,9 @@ pub fn not_restored(left: Option<&LeftFiles>, starts_java: bool) -> Option<Strin
         .collect();
     let first = lost.first()?;
     Some(match lost.len() {
-        1 => format!("{first} was changed and is too large to be put back for further runs"),
+        1 => format!("{first} has changed and is too large to restore: further runs see the change"),
         more => format!(
-            "{first} and {} more files were changed and are too large to be put back for further runs",
+            "{first} and {} more files have changed and are too large to restore: further runs see the changes",
             more - 1
         ),
     })

@@ -175,7 +175,7 @@ fn from_file(start: u64) -> io::Result<StandardInput> {
     })
 }
 
-/// Hands on what comes, and keeps it, until it ends or nobody wants it any more.
+/// Forwards and keeps standard input until it ends or the program closes its end.
 fn pump(mut to: ChildStdin, kept: &Mutex<StandardInput>) {
     let mut from = io::stdin().lock();
     let mut buffer = [0; 8192];

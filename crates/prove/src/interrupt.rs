@@ -37,7 +37,7 @@ fn heard(signal: i32) {
     let again = STOP.swap(signal, Ordering::SeqCst) != 0;
     let twice_at_recording = signal == SIGINT && RECORDING.load(Ordering::SeqCst);
     if again || twice_at_recording {
-        eprintln!("ravel: interrupted again: ended without a report");
+        eprintln!("ravel: interrupted again: no report");
         std::process::exit(exit_code_of(signal));
     }
 }

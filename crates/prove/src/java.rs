@@ -32,7 +32,7 @@ impl fmt::Display for FoundBy {
         f.write_str(match self {
             FoundBy::JavaHome => "by JAVA_HOME",
             FoundBy::Path => "on the PATH",
-            FoundBy::UsualPlace => "in a usual place",
+            FoundBy::UsualPlace => "in a standard directory",
         })
     }
 }
@@ -131,7 +131,7 @@ pub fn jdk() -> Result<Java> {
                 old.home.display(),
                 old.version
             ),
-            None => bail!("no Java was found; {HOW_TO_INSTALL}"),
+            None => bail!("no Java found; {HOW_TO_INSTALL}"),
         },
     }
 }

@@ -275,7 +275,7 @@ impl<'a> Job<'a> {
     /// Forces findings of a trace and takes them into the report, with others of it that need no forcing.
     fn settle(&mut self, path: &Path, trace: Option<Trace>, mut findings: Vec<Finding>, known: Vec<Finding>) {
         self.prove(path, trace, &mut findings);
-        // Frameworks that are left out may order threads in ways that nobody saw.
+        // Frameworks that are not recorded may order threads in ways that the trace does not show.
         if !self.recorded_with.without_frameworks {
             for finding in findings.iter_mut() {
                 finding.shown |= is_observed_race_of_application(finding);
@@ -339,7 +339,7 @@ impl<'a> Job<'a> {
         let name = seen_from_here(path);
         if recorded && plans::is_sample(trace.reader().header()) {
             self.observer.remark(&format!(
-                "{name}: recorded with --sample, so most accesses are missing: it is for `ravel own`"
+                "{name}: recorded with --sample, so most accesses are missing: use it with `ravel own`"
             ));
         }
         let start = Instant::now();
@@ -417,7 +417,7 @@ impl<'a> Job<'a> {
             self.whole = false;
             self.report
                 .warnings
-                .push(format!("{error}; what came before was analysed"));
+                .push(format!("{error}; analysed the events before it"));
         }
         let bounds = analysed.left_out.iter().map(|words| format!("{name}: {words}"));
         self.report.warnings.extend(bounds);
@@ -493,7 +493,7 @@ impl<'a> Job<'a> {
             notes.push(format!("interrupted: {} not tried", count(untried as u64, "finding")));
         }
         if self.most_threads <= 1 && self.report.summary.events > 0 {
-            notes.push("only one thread ran, so there was no order of threads to try".to_owned());
+            notes.push("only one thread ran, so there is no other order to try".to_owned());
         }
         let unmatched = self.unmatched.take().unwrap_or_default();
         notes.extend(
@@ -610,7 +610,7 @@ fn left_out(reasons: &BTreeMap<String, u64>) -> Vec<String> {
     }
     if by_user > 0 {
         notes.push(format!(
-            "not recorded: {} that --include, --exclude or ravel.toml leave out",
+            "not recorded: {} excluded by --include, --exclude or ravel.toml",
             classes(by_user)
         ));
     }

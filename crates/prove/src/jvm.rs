@@ -68,10 +68,7 @@ impl JvmRunner {
     /// The program of a trace, each run of it at most `limit` long.
     pub fn of(trace: &Reader, limit: Duration) -> Result<JvmRunner> {
         let header = trace.header();
-        let first = header
-            .command
-            .first()
-            .context("the trace does not say which command it is of")?;
+        let first = header.command.first().context("the trace does not name its command")?;
         let option = |wanted: &str| {
             let mut all = header.options.iter();
             all.find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
@@ -79,7 +76,7 @@ impl JvmRunner {
         let jvm = option("jvm").map(str::parse::<JvmName>).transpose();
         let jvm = jvm.map_err(|error| anyhow!("the trace's option `jvm`: {error}"))?;
         if jvm.is_none() && !starts_java(first) {
-            bail!("the trace does not say which of the JVMs that `{first}` starts it is of; record it again");
+            bail!("the trace does not say which JVM of `{first}` it belongs to; record it again");
         }
         let recorded = Options::parse(option("agent").unwrap_or_default()).unwrap_or_default();
         let scratch = crate::scratch::directory()?;
@@ -120,9 +117,9 @@ impl JvmRunner {
             left_files: trace.left_files().clone(),
             remark: match input {
                 StandardInput { terminal: true, .. } => {
-                    "standard input was a terminal, and is empty in forced runs: record with the input in a file (< FILE)"
+                    "standard input was a terminal, so it is empty in forced runs: record with the input in a file (< FILE)"
                 }
-                StandardInput { cut: true, .. } => "standard input was longer than what was kept of it",
+                StandardInput { cut: true, .. } => "standard input was longer than the part in the trace",
                 _ => "",
             },
             options,
@@ -294,7 +291,7 @@ impl JvmRunner {
             ended_by: ended_by.filter(|_| !cut),
             remark: match (&self.jvm, &report) {
                 _ if cut && crate::interrupt::requested() => Limit::new("interrupted", [LimitKind::Interrupted]),
-                _ if cut => Limit::new("the time was used up (--budget)", [LimitKind::Budget]),
+                _ if cut => Limit::new("the time ran out (--budget)", [LimitKind::Budget]),
                 (Some(jvm), None) => not_met(jvm, &place("roll"))?.into(),
                 _ => self.remark.into(),
             },
@@ -413,7 +410,7 @@ impl Runner for JvmRunner {
                 result.failures = told.failures;
             }
             // Half of a run says nothing of its end, so none of it is looked at.
-            Ok(None) => result.remark = format!("it made more than {MOST_EVENTS} events").into(),
+            Ok(None) => result.remark = format!("it had more than {MOST_EVENTS} events").into(),
             Err(_) => {}
         }
         let _ = fs::remove_dir_all(&scratch);
@@ -456,20 +453,20 @@ const MOST_EVENTS: usize = 4_000_000;
 /// Events of a forced run after which it is asked whether the user wants to stop.
 const ASK: u64 = 1 << 16;
 
-/// What a run told.
+/// The events of a forced run.
 struct Told {
     events: Vec<Event>,
-    /// What its methods returned.
+    /// The returns of its methods.
     returned: Vec<Event>,
     names: Names,
-    /// Whether it told all to the end.
+    /// Whether the trace is complete.
     whole: bool,
     /// What went wrong.
     failures: Vec<Failure>,
 }
 
-/// What a run told; nothing if that is too much. Its trace is read once, and only what `kept` and the judgement of harm ask for
-/// stays.
+/// The events of a forced run; none if there are too many. Its trace is read once, and only the events that `kept` and the judgement of
+/// harm need stay in memory.
 fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
     let mut reader = Reader::open(path, ReadOptions { salvage: true })?;
     let mut returned = Vec::new();

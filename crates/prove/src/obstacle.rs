@@ -50,7 +50,7 @@ impl Obstacle {
     /// What it was, and what would help.
     fn words(self, with: RecordedWith) -> String {
         match self {
-            Obstacle::Time => "the time was used up: a larger --budget helps".into(),
+            Obstacle::Time => "the time ran out: a larger --budget helps".into(),
             Obstacle::Differs => {
                 let options: Vec<&str> = [("--seed 1", with.seed), ("--clock", with.clock)]
                     .iter()
@@ -129,7 +129,7 @@ mod tests {
         assert!(!told(&all, both).expect("a reason").contains("--"));
         assert_eq!(
             told(&[late, tested.clone()], plain).as_deref(),
-            Some("the time was used up: a larger --budget helps")
+            Some("the time ran out: a larger --budget helps")
         );
         assert_eq!(
             told(&[tested, finding(Evidence::Predicted, "no idea".into())], plain),

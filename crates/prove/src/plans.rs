@@ -1,4 +1,4 @@
-//! Focus plans in use: which one applies to a command, whether it still holds, and what the agent is told of it.
+//! Focus plans in use: which one applies to a command, whether it still holds, and its digest for the agent.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,7 +47,7 @@ impl Focus {
             match automatic(command) {
                 Ok(plan) => plan,
                 Err(error) => {
-                    observer.remark(&format!("--focus auto: {error:#}; everything is recorded"));
+                    observer.remark(&format!("--focus auto: {error:#}; recording everything"));
                     return Ok(Focus::default());
                 }
             }
@@ -56,7 +56,7 @@ impl Focus {
             let changed = changed(&plan);
             if !changed.is_empty() {
                 observer.remark(&format!(
-                    "{}: {} class(es) have changed since it was made ({}): everything is recorded; make it again with `ravel own`",
+                    "{}: {} class(es) have changed since `ravel own` wrote it ({}): recording everything; run `ravel own` again",
                     path.display(),
                     changed.len(),
                     changed.iter().take(3).cloned().collect::<Vec<_>>().join(", ")
@@ -133,7 +133,7 @@ pub fn digest_in_short(text: &str) -> String {
     let methods = || digest.classes.iter().flat_map(|class| &class.methods);
     let partly = || methods().filter(|method| !method.leave.is_empty());
     let races = match digest.for_races {
-        true => "only what may race is recorded: ",
+        true => "records only accesses that may race: ",
         false => "",
     };
     format!(
@@ -148,7 +148,7 @@ pub fn digest_in_short(text: &str) -> String {
 
 /// Why a finding of a recording for races goes no further.
 pub const CANNOT_FORCE: &str =
-    "recorded with --focus-mode races, which is not enough to force a run; record it without";
+    "recorded with --focus-mode races, which has too little to force a run; record it without";
 
 /// A recording for races alone cannot be forced: says so.
 pub fn refuse_for_races(header: &Header, name: &str) -> Result<()> {
@@ -169,13 +169,13 @@ pub fn analyses_for(header: &Header, name: &str, asked: &[String], observer: &dy
         .all(|asked| races.contains(asked) || asked.starts_with("race-"))
     {
         observer.remark(&format!(
-            "{name}: recorded with --focus-mode races: what locks guard is missing, and only races can be found"
+            "{name}: recorded with --focus-mode races: accesses under locks are missing, so only races can be found"
         ));
     }
     match asked {
         [] => {
             observer.remark(&format!(
-                "{name}: recorded with --focus-mode races: only races are looked for"
+                "{name}: recorded with --focus-mode races: checking for races only"
             ));
             races.to_vec()
         }
@@ -190,15 +190,15 @@ pub fn holds_for(plan: &Plan, trace: &Reader) -> std::result::Result<(), String>
     };
     let agent = trace.header().options.iter().find(|(name, _)| name == "agent");
     if agent.is_some_and(|(_, text)| Options::parse(text).is_ok_and(|options| options.keep_unshared)) {
-        return Err("it was recorded with --keep-unshared, so it has what constructors do".to_owned());
+        return Err("it was recorded with --keep-unshared, so it includes constructors".to_owned());
     }
     if !digest.is_of_same_classes(&plan.digest(Mode::None, false)) {
         return Err("it was recorded with another plan".to_owned());
     }
     match trace.footer().map(|footer| &footer.counts) {
-        None => Err("it was cut off, so it is not known whether the plan held".to_owned()),
+        None => Err("it was cut off, so the plan may not have held".to_owned()),
         Some(counts) => match counts.iter().find_map(|(name, _)| name.strip_prefix(UNFOCUSED)) {
-            Some(class) => Err(format!("the plan was not made for {class}, which was loaded")),
+            Some(class) => Err(format!("the plan does not cover {class}, which was loaded")),
             None => Ok(()),
         },
     }
@@ -280,7 +280,7 @@ fn automatic(command: &[String]) -> Result<Plan> {
     }
     if inputs.len() > MOST_CLASSES {
         bail!(
-            "there are {} classes, and looking at more than {MOST_CLASSES} takes long; make a plan once with `ravel own`",
+            "{} classes are too many to plan for at each start (the limit is {MOST_CLASSES}); make a plan once with `ravel own`",
             inputs.len()
         );
     }
@@ -308,11 +308,11 @@ pub fn class_path(header: &Header) -> Result<Vec<PathBuf>> {
         .first()
         .and_then(|program| Path::new(program).file_stem());
     if program.is_none_or(|name| name != "java") {
-        bail!("the classes cannot be told from a command that does not start java itself; name them");
+        bail!("cannot determine the class path: the command is not `java`; name the classes");
     }
     let paths = suspects::class_path(header);
     if paths.is_empty() {
-        bail!("there is nothing on the class path of {}", header.command.join(" "));
+        bail!("no classes on the class path of {}", header.command.join(" "));
     }
     Ok(paths)
 }
@@ -350,6 +350,6 @@ mod tests {
             "plan for 2 classes; left out: 1 method as a whole, 3 places in 2 other methods, 1 collection of the JDK";
         assert_eq!(told(&digest), wanted);
         digest.for_races = true;
-        assert_eq!(told(&digest), format!("only what may race is recorded: {wanted}"));
+        assert_eq!(told(&digest), format!("records only accesses that may race: {wanted}"));
     }
 }

@@ -362,7 +362,7 @@ fn direct_rest(
     // Schedules are not for them: they have a thread that was not recorded.
     *suspected = findings.split_off(known);
     let mut directed = directed?;
-    // What directed runs did not decide either is told as the schedules showed it.
+    // Findings that directed runs did not decide either keep the result of the schedules.
     for before in undecided {
         let place = findings
             .iter_mut()

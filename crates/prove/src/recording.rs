@@ -115,7 +115,7 @@ pub struct RecordedTrace {
     pub unfocused: Vec<String>,
 }
 
-/// Runs `command` and records it to `output`; several JVMs give several files, told apart by their process id.
+/// Runs `command` and records it to `output`; several JVMs write several files, with their process ids in the names.
 pub fn record(
     command: &[String],
     output: &Path,
@@ -127,21 +127,20 @@ pub fn record(
     let directory = output.parent().unwrap_or(Path::new("/"));
     if !directory.is_dir() {
         anyhow::bail!(
-            "{}: no such directory; make it, or choose another place with -o",
+            "{}: no such directory; create it, or choose another file with -o",
             directory.display()
         );
     }
     // The finished trace takes its place by a rename: of a device that would leave a plain file.
     if fs::metadata(&output).is_ok_and(|there| !there.is_file()) {
-        anyhow::bail!("{} is not a plain file; choose another place with -o", output.display());
+        anyhow::bail!(
+            "{} is not a regular file; choose another file with -o",
+            output.display()
+        );
     }
     // Asked before anything runs: the agent would only find out inside the program.
-    tempfile::NamedTempFile::new_in(directory).with_context(|| {
-        format!(
-            "{} cannot be written; choose another place with -o",
-            directory.display()
-        )
-    })?;
+    tempfile::NamedTempFile::new_in(directory)
+        .with_context(|| format!("cannot write {}; choose another file with -o", directory.display()))?;
     let library = agent_library::unpack()?;
     // In a folder that is gone afterwards: a JVM that ends later than the command must not leave a file there.
     let folder = scratch::directory()?;
@@ -176,8 +175,8 @@ pub fn record(
     for report in &reports {
         take(&mut recording, &report.trace, report.error.as_deref(), observer);
         let why = match report.ended_by {
-            Some(EndedBy::Deadlock) => "threads deadlock: the program was ended",
-            Some(EndedBy::Hang) => "the program stands still: it was ended",
+            Some(EndedBy::Deadlock) => "deadlock: Ravel ended the program",
+            Some(EndedBy::Hang) => "the program hangs: Ravel ended it",
             None => continue,
         };
         let mut traces = recording.traces.iter_mut();
@@ -199,7 +198,7 @@ pub fn record(
     if let Some(kept) = &recording.input {
         for trace in &mut recording.traces {
             if let Err(error) = ravel_trace::add_input(&trace.path, kept) {
-                trace.remarks.push(format!("standard input could not be kept: {error}"));
+                trace.remarks.push(format!("cannot keep standard input: {error}"));
             }
         }
     }
@@ -211,7 +210,7 @@ pub fn record(
         {
             trace
                 .remarks
-                .push(format!("what the program did to its files could not be kept: {error}"));
+                .push(format!("cannot keep the list of changed files: {error}"));
         }
     }
     Ok(recording)
@@ -305,9 +304,9 @@ fn take(recording: &mut Recording, path: &Path, error: Option<&str>, observer: &
         }
         Ok((trace, application)) => {
             let reason = match application {
-                None => "it was killed before it wrote what it had recorded",
+                None => "it was killed before it wrote its events",
                 Some(0) => "no application class was loaded",
-                Some(_) => "its application classes did nothing that is recorded",
+                Some(_) => "its application classes had no recorded events",
             };
             let reason = error.unwrap_or(reason);
             recording.empty.push(format!("{reason} ({})", trace.classes));
@@ -397,7 +396,7 @@ fn look(path: &Path, most: u64, observer: &dyn Observer) -> Result<(RecordedTrac
         }
     };
     let classes = match reader.footer() {
-        None => "how many classes were instrumented is not known".to_string(),
+        None => "the number of instrumented classes is unknown".to_string(),
         Some(_) => format!(
             "{} classes instrumented, {} skipped{}, {} failed{}",
             footer.classes_instrumented,
@@ -409,7 +408,7 @@ fn look(path: &Path, most: u64, observer: &dyn Observer) -> Result<(RecordedTrac
     };
     let mut remarks: Vec<String> = figures.warnings.iter().map(ToString::to_string).collect();
     if !footer.methods_left_alone.is_empty() {
-        remarks.push(format!("methods left alone:{}", reasons(&footer.methods_left_alone)));
+        remarks.push(format!("methods skipped:{}", reasons(&footer.methods_left_alone)));
     }
     let unfocused: Vec<String> = footer
         .counts
@@ -418,7 +417,7 @@ fn look(path: &Path, most: u64, observer: &dyn Observer) -> Result<(RecordedTrac
         .collect();
     if !unfocused.is_empty() {
         remarks.push(format!(
-            "the focus plan was not made for {} class(es) that were loaded ({}): what was left out may be missed; make it again with `ravel own`",
+            "the focus plan does not cover {} loaded class(es) ({}), so findings may be missing; run `ravel own` again",
             unfocused.len(),
             unfocused.iter().take(3).cloned().collect::<Vec<_>>().join(", "),
         ));
@@ -492,7 +491,7 @@ fn run(
         }
         match asked {
             None if phase.is_over() => {
-                observer.remark("interrupted; waiting for the program to end (again to end everything at once)");
+                observer.remark("interrupted; waiting for the program to end (interrupt again to end at once)");
                 // A signal to Ravel alone goes on to the program, as it would without Ravel.
                 family.ask();
                 asked = Some(Instant::now());

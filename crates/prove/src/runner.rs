@@ -89,7 +89,7 @@ impl Forced {
         self.ended_by == Some(EndedBy::Hang) || self.timed_out
     }
 
-    /// Threads that ended by an exception that nobody caught, with the exception.
+    /// Threads that an uncaught exception ended, with the exception.
     pub fn exceptions(&self) -> Vec<(String, String)> {
         let Some((_, names)) = &self.trace else {
             return Vec::new();

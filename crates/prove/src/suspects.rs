@@ -41,7 +41,7 @@ impl Suspects {
         if !is_small(&paths) {
             let most = MOST_BYTES >> 20;
             suspects.left_out.push(format!(
-                "static scan: not done, since the class path has more than {most} MB; use `ravel scan` on the application's own jars"
+                "static scan: skipped, the class path has more than {most} MB; use `ravel scan` on the application's own jars"
             ));
         } else if !paths.is_empty() {
             let problems = match scan(&paths, options) {
@@ -76,7 +76,7 @@ pub fn name_locks(findings: &mut [Finding], class_path: &[PathBuf]) {
     if is_small(class_path) {
         naming::name_locks(findings, class_path);
         containers::name_containers(findings, class_path);
-        // Whoever waits or wakes does so with a lock that it has.
+        // A thread waits and notifies on a lock that it holds.
         for step in findings.iter_mut().flat_map(|finding| &mut finding.steps) {
             if let ("wait" | "notify", [lock]) = (step.op.as_str(), step.locks.as_slice()) {
                 step.variable = lock.clone();

@@ -27,9 +27,9 @@ fn slip(slip: &Slip) -> String {
         Cause::StaysInUnit => return format!("thread {thread} does not leave its unit"),
         Cause::ProgramEnded => return format!("the program ended before thread {thread} reached point {until}"),
         Cause::ThreadEnded => "ended".to_string(),
-        Cause::MadeNoStep => "made no step".to_string(),
+        Cause::MadeNoStep => "made no progress".to_string(),
         Cause::Slept => "slept".to_string(),
-        Cause::WaitedOutside => "waited for something outside".to_string(),
+        Cause::WaitedOutside => "waited for an event outside the program".to_string(),
         Cause::WaitedForThread { .. } => "waited for another thread".to_string(),
         Cause::WantedLock(lock) => format!("wanted a lock of thread {}", lock.holder),
     };
@@ -90,7 +90,7 @@ mod tests {
             (
                 2,
                 Cause::MadeNoStep,
-                "thread main/0 made no step at point 2, before point 5",
+                "thread main/0 made no progress at point 2, before point 5",
             ),
             (
                 7,
@@ -100,7 +100,7 @@ mod tests {
             (
                 2,
                 Cause::WaitedOutside,
-                "thread main/0 waited for something outside at point 2, before point 5",
+                "thread main/0 waited for an event outside the program at point 2, before point 5",
             ),
             (
                 2,

@@ -55,7 +55,7 @@ impl Accounts {
     /// Why none of these goals happened in so many runs.
     pub fn why(&self, runs: usize) -> String {
         match self.0.iter().max_by_key(|one| (one.is_hooked(), one.sum.holds)) {
-            None => format!("{runs} directed runs left no account: the program did not end by itself"),
+            None => format!("{runs} directed runs ended without a result: the program did not end by itself"),
             Some(one) => one.why(),
         }
     }
@@ -127,17 +127,17 @@ impl GoalAccount {
         };
         let unhooked = self.sum.instrumented.iter().position(|hooked| !hooked);
         if let Some(line) = unhooked.and_then(|step| self.lines.get(step)) {
-            return format!("{line} was never loaded as it was recorded in {runs}");
+            return format!("the class of {line} had changed in {runs}");
         }
         if let Some(line) = first(&self.sum.visits) {
-            return format!("no thread came to {line} in {runs}");
+            return format!("no thread reached {line} in {runs}");
         }
         if let Some(line) = first(&self.sum.candidates) {
-            return format!("no thread came to {line} on the same object, within the unit, in {runs}");
+            return format!("no thread reached {line} on the same object, within the unit, in {runs}");
         }
         if self.sum.holds == 0 {
             return format!(
-                "{runs} found no moment to hold a thread: at most {} threads came to its steps",
+                "{runs} had no chance to hold a thread: at most {} threads reached its steps",
                 self.sum.threads
             );
         }
@@ -149,7 +149,7 @@ impl GoalAccount {
             .map_or(partner, String::as_str);
         if self.ended(Released::Lock) * 2 > self.sum.holds {
             return format!(
-                "a thread was held {} in {runs}, but the partner needs a lock that it has before it can come to {partner}",
+                "a thread was held {} in {runs}, but it holds a lock that its partner needs before {partner}",
                 times(self.sum.holds)
             );
         }
@@ -162,7 +162,7 @@ impl GoalAccount {
             Released::Reset,
         ] {
             let words = match why {
-                Released::Reached => "the step came and the pattern was not complete",
+                Released::Reached => "the partner came, but the pattern was not complete",
                 _ => hold_end(why).words(),
             };
             if self.ended(why) > 0 {
@@ -170,7 +170,7 @@ impl GoalAccount {
             }
         }
         format!(
-            "a thread was held {} in {runs}, but no other came to {partner} meanwhile: {}",
+            "a thread was held {} in {runs}, but no other thread reached {partner} meanwhile: {}",
             times(self.sum.holds),
             ends.join(", ")
         )

@@ -181,7 +181,9 @@ pub fn pattern_goals(
         RuleFamily::Atomicity | RuleFamily::AtomicSet | RuleFamily::Serializability | RuleFamily::Code => {
             Ok(vec![events.ordered(candidate, places, variant)?])
         }
-        RuleFamily::Race | RuleFamily::Discipline | RuleFamily::Failure => Err("no order of events can show it".into()),
+        RuleFamily::Race | RuleFamily::Discipline | RuleFamily::Failure => {
+            Err("it is not about the order of events".into())
+        }
     }
 }
 
@@ -325,9 +327,7 @@ impl<'p> Events<'p> {
                 .clone()
                 .ok_or("the trace does not name the instruction of a step")?;
             if site.member == "<init>" {
-                return Err(
-                    "a step is inside a constructor of the JDK, before whose call no thread can be held".into(),
-                );
+                return Err("a step is inside a constructor of the JDK, where no thread can be held".into());
             }
             let cell = place
                 .cell

@@ -124,7 +124,7 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     let orders = court.orders(finding, one);
     if orders.is_empty() {
         return Ok(match worst {
-            Some(_) => "there is no pair of units to run in serial orders for comparison".into(),
+            Some(_) => "no pair of units to run in serial orders for comparison".into(),
             None => NO_EFFECT.into(),
         });
     }
@@ -158,8 +158,8 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         return Ok(String::new());
     }
     Ok(match worst {
-        Some(_) => "the same outcome also comes without the pattern".into(),
-        None => "its directed runs ended without an effect that no serial order of the units has".into(),
+        Some(_) => "the same outcome also happens without the pattern".into(),
+        None => "its directed runs had the outcome of a serial order".into(),
     })
 }
 
@@ -209,7 +209,7 @@ pub fn judge_repeated(finding: &mut Finding, one: &Open, court: &Court<'_>, runs
     Ok(())
 }
 
-const NO_EFFECT: &str = "its directed runs ended without a visible effect";
+const NO_EFFECT: &str = "its directed runs had no visible effect";
 
 /// The steps of a suspicion as they happened: it knows the code, and the run the threads.
 fn name_steps(finding: &mut Finding, run: &DirectedRun) {
@@ -422,7 +422,7 @@ impl Court<'_> {
                 break;
             }
             for number in open {
-                // Two orders of the same units in one run would wait for each other.
+                // Two orders of the same units in one run would block each other.
                 let mut plan = GoalsBuilder::new(*runs as u64 + 1);
                 let whole = attempt < WHOLE_SERIAL_RUNS;
                 let goal = CodeGoal {

@@ -229,7 +229,8 @@ fn finding(
             short_name(&writes.method),
             writes.line
         ),
-        help: "Set the field before the object is handed to another thread, or let both threads take one lock.".into(),
+        help: "Assign the field before the object is handed to another thread, or hold one lock at both accesses."
+            .into(),
         variables: vec![variable.to_string()],
         units: Vec::new(),
         steps,

@@ -268,12 +268,11 @@ fn finding(wait: &Seen, given: &Seen, names: &Names) -> Finding {
     Finding {
         analyses: vec!["replay".into()],
         message: format!(
-            "{} can miss a signal: {} gives it after the decision to wait and before the wait.",
+            "{} can miss a signal: {} signals after the decision to wait and before the wait.",
             name(wait),
             name(given)
         ),
-        help: "Look at the state that is waited for once more after the lock is taken, in a loop around the wait."
-            .into(),
+        help: "Test the condition again after acquiring the lock, in a loop around the wait.".into(),
         variables,
         steps,
         candidates: vec![Candidate {

@@ -258,7 +258,7 @@ fn finding(tested: &Tested, names: &Names) -> Finding {
             short_name(&tested.method)
         ),
         help: format!(
-            "Use one call that looks up and sets the entry in one step, as computeIfAbsent does, or hold one lock around {first} and {second}."
+            "Use one atomic call for both, such as computeIfAbsent, or hold one lock around {first} and {second}."
         ),
         variables: vec![container(&act)],
         units: vec![UnitRef {

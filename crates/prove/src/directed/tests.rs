@@ -434,7 +434,7 @@ fn a_failed_attempt_names_the_line_where_the_partner_did_not_come() {
     assert_eq!(findings[0].evidence, Evidence::Predicted);
     let (_, reason) = &tally.reasons[0];
     assert!(
-        reason.as_str().contains("no thread came to shop.Stock.put (line 12)"),
+        reason.as_str().contains("no thread reached shop.Stock.put (line 12)"),
         "{reason}"
     );
 }

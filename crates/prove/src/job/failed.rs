@@ -54,7 +54,7 @@ impl Job<'_> {
             }
             let finding = of_recording(&failure);
             let all = &self.all_failures;
-            // What a second run told of the same deadlock is less: it has neither stacks nor the locks that were wanted.
+            // The second run of the same deadlock has less information: neither stacks nor the locks that the threads block on.
             self.report.findings.retain(|known| {
                 let again = known.rule.family() == RuleFamily::LockOrder && known.analyses == ["replay"];
                 !(again && is_outcome_of(&failure, known, all))

@@ -81,7 +81,7 @@ pub fn record_runs(request: Request<'_>, observer: &dyn Observer, ended: &dyn Fn
         }
         if let Some(class) = recording.traces.iter().find_map(|trace| trace.unfocused.first()) {
             observer.remark(&format!(
-                "the focus plan was not made for {class}, which was loaded: recording again, in full"
+                "the focus plan does not cover {class}, which was loaded: recording again without it"
             ));
             focus.drop_plan(&mut options);
             recording = record(command, &output, with_noise(&options), &start, observer)?;

@@ -149,7 +149,7 @@ impl Job<'_> {
             }
         }
         if !over {
-            searches.obstacle = Some("the JVM in which it was run did not end in time".to_owned());
+            searches.obstacle = Some("its JVM did not end in time".to_owned());
         }
         drop(line);
         let mut schedules: Vec<Option<Schedule>> = failing

@@ -1,5 +1,5 @@
-//! Which events of a forced run are kept: of a long one, those that its schedule is about, and what its variables held in the
-//! end. The rest is most of it, and nobody asks for it.
+//! Which events of a forced run are kept: of a long run, those that its schedule is about, and the final values of its variables.
+//! The rest is most of the trace, and no judgement needs it.
 
 use ravel_schedule::{Schedule, naming};
 use ravel_trace::names::Names;

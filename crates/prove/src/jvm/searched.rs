@@ -43,7 +43,7 @@ impl JvmRunner {
         })
     }
 
-    /// Runs the program again and again inside one JVM; what the agent told of it.
+    /// Runs the program repeatedly inside one JVM, and returns the agent's results.
     pub fn search(&self, plan: &Search, time: Duration) -> Result<Vec<Searched>> {
         let scratch = self.scratch.path().join("runs");
         fs::create_dir(&scratch).context("a temporary directory")?;
@@ -82,7 +82,7 @@ impl JvmRunner {
     }
 }
 
-/// What the agent told of the runs; nothing if it never came to tell.
+/// The agent's results; none if it ended before it wrote any.
 fn told(scratch: &Path) -> Result<Vec<Searched>> {
     let file = scratch.join(PLAN).with_extension("found");
     match file.exists() {

@@ -11,7 +11,7 @@ use super::marks::Marks;
 
 /// Points that a thread passes to be far ahead of the others.
 const FAR: u32 = 2_000;
-/// Points that a thread may pass while it goes on alone: enough for a short program, and not for ever.
+/// Points that a thread may pass while it runs alone: enough for a short program, but bounded.
 const ALONE: u32 = 20_000;
 /// Threads that go on one by one.
 const MOST_APART: usize = 16;
@@ -97,7 +97,7 @@ pub fn apart(image: &Image, candidate: &Candidate, mut schedule: Schedule) -> Sc
     };
     let names = image.thread_names();
     let threads: Vec<ThreadId> = image.threads_before(last.thread, last.position);
-    // Whoever started others most likely waits for them.
+    // A thread that started others most likely waits for them.
     let has_started = |thread: &ThreadId| {
         let below = format!("{}/", names[thread.index()].path);
         names.iter().any(|other| other.path.starts_with(&below))
@@ -113,7 +113,7 @@ pub fn apart(image: &Image, candidate: &Candidate, mut schedule: Schedule) -> Sc
     schedule
 }
 
-/// The schedule in which whoever comes between two accesses of a unit is done with its own unit before the second.
+/// The schedule in which the thread that interrupts a unit completes its own unit before the interrupted one continues.
 fn whole_in_between(
     image: &Image,
     candidate: &Candidate,

@@ -74,10 +74,10 @@ impl Judged<'_> {
     pub fn no_harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Limit {
         let comparable = !self.contended || self.apart && self.comparable(runs, controls).is_some();
         match comparable {
-            true => "its forced runs ended as a serial order of the units ends".into(),
+            true => "its forced runs had the outcome of a serial order".into(),
             false => Limit::new(
-                "other threads write to the same variables and do so in another order in each run, so the end of its forced runs \
-                 could not be compared with that of serial orders",
+                "other threads write to the same variables in a different order in each run, so the outcome could not be compared \
+                 with serial orders",
                 [LimitKind::NotCompared],
             ),
         }
@@ -306,7 +306,7 @@ impl Judged<'_> {
                 // Of some numbers and of strings only that they differ is known.
                 let message = match words.contains(&one.shown()) {
                     false => format!("{} {}; {serial} {}", one.label, one.shown(), words.join(" or ")),
-                    true => format!("{} another value than {serial}", one.label),
+                    true => format!("{} a different value than {serial}", one.label),
                 };
                 return Some(Harm {
                     outcome: outcome(one.kind, message),
@@ -335,7 +335,10 @@ impl Judged<'_> {
             false => format!("{}; {serial} {}", tuple(&together), words.join(", or ")),
             true => {
                 let labels: Vec<&str> = together.iter().map(|s| s.label.as_str()).collect();
-                format!("{} other values together than {serial}", labels.join(" and "))
+                format!(
+                    "{} a different combination of values than {serial}",
+                    labels.join(" and ")
+                )
             }
         };
         Some(Harm {
@@ -526,10 +529,10 @@ fn outputs(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         .find(|line| !usual.iter().any(|usual| usual.lines().any(|other| other == *line)));
     let message = match (line, controls.missing) {
         (Some(line), 0) => format!("the program printed {line:?}, which no serial order prints"),
-        (None, 0) => "the program printed less than, or in another order than, any serial order".to_string(),
+        (None, 0) => "the program printed less, or in a different order, than any serial order".to_string(),
         (Some(line), _) => format!("the program printed {line:?}; {} not", controls.words("does", "do")),
         (None, _) => format!(
-            "the program printed less, or in another order; {} not",
+            "the program printed less, or in a different order; {} not",
             controls.words("does", "do")
         ),
     };
@@ -562,7 +565,7 @@ mod tests {
         );
         assert_ne!(one(Value::Digest(7), "LNode;"), one(Value::Exact(0), "LNode;"));
         assert_ne!(one(Value::Digest(7), "D"), one(Value::Digest(8), "D"));
-        // Of what type it is nobody knows: it may be a reference.
+        // The type is unknown, so it may be a reference.
         assert_eq!(one(Value::Digest(7), ""), Value::Unknown);
     }
 

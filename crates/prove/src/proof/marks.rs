@@ -402,7 +402,7 @@ fn find_one(
         )
     })?;
     if names.site_text(events[found].site) != mark.site {
-        return Err(format!("point {position} of thread {} was another place", mark.thread));
+        return Err(format!("thread {} was elsewhere at point {position}", mark.thread));
     }
     Ok(found)
 }

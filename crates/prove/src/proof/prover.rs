@@ -76,8 +76,8 @@ impl Time<'_> {
             return Limit::new("interrupted", [LimitKind::Interrupted]);
         }
         let words = match self.clock.now() < self.total {
-            true => "its share of the time was used up (--budget)",
-            false => "the time was used up (--budget)",
+            true => "its share of the time ran out (--budget)",
+            false => "the time ran out (--budget)",
         };
         Limit::new(words, [LimitKind::Budget])
     }
@@ -142,11 +142,11 @@ impl<'a> Prover<'a> {
 
     fn finding(&mut self, finding: &mut Finding) -> Result<()> {
         let mut reason: Limit = match self.cut {
-            Some(cut) if !finding.candidates.is_empty() => format!(
-                "it occurs only after the first {cut} events of the trace, which are all that schedules are made of"
-            )
-            .into(),
-            _ => "the trace has no occurrence of it that could be forced".into(),
+            Some(cut) if !finding.candidates.is_empty() => {
+                format!("it occurs only after the first {cut} events of the trace, and schedules cover only those")
+                    .into()
+            }
+            _ => "the trace has no occurrence of it to force".into(),
         };
         let (mut scheduled, mut failures, mut happened) = (false, 0, false);
         for candidate in self.by_promise(finding) {
@@ -230,7 +230,7 @@ impl<'a> Prover<'a> {
         let mut candidate = candidate.clone();
         self.marks.add_units(&mut candidate);
         let Some(mut goal) = Goal::of_candidate(finding.rule, &candidate) else {
-            return Ok(Err("the trace has no occurrence of it that could be forced".into()));
+            return Ok(Err("the trace has no occurrence of it to force".into()));
         };
         self.marks.add_ends(&candidate, &mut goal);
         let contended = Contenders::of(self.image, &goal).is_contended();
@@ -382,8 +382,8 @@ impl<'a> Prover<'a> {
         if goal.shape == Shape::Blocked {
             return match run.deadlock() {
                 Some(threads) if self.threads_of(candidate).iter().all(|name| threads.contains(name)) => Ok(()),
-                Some(_) => Err("other threads blocked each other".into()),
-                None if run.complete() => Err("the threads did not block each other".into()),
+                Some(_) => Err("other threads deadlocked".into()),
+                None if run.complete() => Err("the threads did not deadlock".into()),
                 None => Err(words::left_schedule(words::failure(run))),
             };
         }
@@ -401,19 +401,19 @@ impl<'a> Prover<'a> {
             Err(why) => return Err(slipped(why.into())),
         };
         if found.windows(2).any(|pair| pair[0] > pair[1]) {
-            return Err(slipped("the accesses came in another order".into()));
+            return Err(slipped("the accesses happened in another order".into()));
         }
         let first = events[found[0]].op.location();
         if goal.shape == Shape::Adjacent && events[found[found.len() - 1]].op.location() != first {
-            return Err("the accesses were of different objects".into());
+            return Err("the accesses were to different objects".into());
         }
         let last = found[found.len() - 1];
         // What was left out may have ordered them.
         if goal.shape == Shape::Adjacent && run.partial {
-            return Err("the run was too long to record all that may have ordered the accesses".into());
+            return Err("the run was too long to record everything that may order the accesses".into());
         }
         if goal.shape == Shape::Adjacent && ordered::is_ordered(&events[found[0]..=last], names) {
-            return Err(slipped("the accesses were ordered by synchronisation".into()));
+            return Err(slipped("synchronisation ordered the accesses".into()));
         }
         Ok(())
     }
@@ -459,7 +459,7 @@ impl<'a> Prover<'a> {
         let controls = self.controls(goal, candidate, 1, apart)?;
         if controls.orders.is_empty() {
             self.disturbed = true;
-            let why = "no serial order of the units could be forced, so nothing is known of harm";
+            let why = "no serial order of the units could be forced, so harm is unknown";
             return Ok(Limit::new(why, [LimitKind::NotCompared]));
         }
         let Some(harm) = judged.harm(&runs, &controls) else {
@@ -488,14 +488,14 @@ impl<'a> Prover<'a> {
                 finding.outcome = Some(harm.outcome);
                 self.disturbed = true;
                 Ok(format!(
-                    "{} of the serial orders of the units could not be run, so it is not certain that this is harm",
+                    "{} of the serial orders of the units could not be run, so harm is not certain",
                     harm.missing
                 )
                 .into())
             }
             None => {
                 self.disturbed = true;
-                Ok("a run that did harm could not be had twice".into())
+                Ok("the harmful outcome could not be repeated".into())
             }
         }
     }
@@ -517,7 +517,7 @@ impl<'a> Prover<'a> {
             .any(|run| self.happened(candidate, goal, shifts, run).is_err())
         {
             self.disturbed = true;
-            return Ok("a run that did harm could not be had twice".into());
+            return Ok("the harmful outcome could not be repeated".into());
         }
         let threads = runs[0].deadlock().unwrap_or_default();
         finding.evidence = Evidence::Harmful;

@@ -1,4 +1,4 @@
-//! A finding told anew, when another occurrence happened than the one that it tells.
+//! Describes a finding by the occurrence that happened, if that is not the one that it described before.
 
 use ravel_analysis::describe::message;
 use ravel_analysis::finding::{Candidate, Finding, FindingStep, RuleFamily};
@@ -6,7 +6,7 @@ use ravel_analysis::finding::{Candidate, Finding, FindingStep, RuleFamily};
 use super::marks::Marks;
 
 impl Marks {
-    /// Another occurrence happened than the one that the finding tells: tells that one, with its values.
+    /// Describes the finding by the occurrence that happened, with its values.
     pub fn retell(&self, finding: &mut Finding, candidate: &Candidate, values: &[Option<String>]) {
         if finding.steps.len() != candidate.events.len() {
             return;

@@ -63,8 +63,8 @@ impl<'a> Runs<'a> {
         self.events.store(0, Ordering::Relaxed);
     }
 
-    /// A schedule's run of this number, from 0, and whether it had to be made. Whoever asks for one that is being made waits
-    /// for it.
+    /// A schedule's run of this number, from 0, and whether it had to be made. A caller waits for a run that another caller is
+    /// making.
     pub fn get(&self, schedule: &Schedule, number: usize) -> Result<(Arc<Forced>, bool)> {
         let made = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

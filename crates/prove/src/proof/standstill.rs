@@ -1,5 +1,5 @@
-//! An order after which nothing moves any more, though the recorded run went on: a signal that came before anybody waited for
-//! it, or a thread that waits and keeps a lock that whoever would wake it needs.
+//! An order in which the program hangs although the recorded run did not: a signal that came before the wait, or a thread that waits
+//! while it holds a lock that the signalling thread needs.
 
 use anyhow::Result;
 use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule};
@@ -13,7 +13,7 @@ use super::marks::{op_name, place};
 use crate::runner::{Forced, Runner};
 use crate::words;
 
-/// What a thread that waits for ever does and did.
+/// The wait and the locks of a thread that never wakes up.
 #[derive(Default)]
 struct Last {
     /// The wait that it is in.
@@ -22,14 +22,14 @@ struct Last {
     held: Vec<(LockId, Event)>,
 }
 
-/// What an order that brought the program to a standstill is, if it does so in two runs out of two and a wait is at its root;
-/// and how many runs that took.
+/// The finding of an order in which the program hangs, if it does so in two runs out of two and a wait is the cause; and the number of
+/// runs made.
 pub fn find(runner: &dyn Runner, schedule: &Schedule) -> Result<(Option<Finding>, usize)> {
     let mut last: Option<Forced> = None;
     for number in 0..2 {
         let run = runner.force(schedule, number)?;
         let again = last.as_ref().is_none_or(|last| last.waiting() == run.waiting());
-        // That a turn was lost is no objection: how the threads came to wait for ever does not matter, only that they do.
+        // A lost turn does not matter here: only the hang counts, not the path to it.
         if run.waiting().is_none() || !again {
             return Ok((None, number + 1));
         }
@@ -75,10 +75,10 @@ fn finding(run: &Forced) -> Option<Finding> {
             Rule::LockOrder,
             steps,
             format!(
-                "{} waits for a signal and keeps {kept}, which the thread that would give the signal needs: {waiting} wait without end.",
+                "{} waits for a signal while it holds {kept}, which the signalling thread needs: {waiting} never wake up.",
                 names.thread(wait.thread).name
             ),
-            "Wait on the outermost lock that is held, or give it up before waiting: a wait gives up its own lock alone.",
+            "Wait on the outermost lock, or release it before the wait: a wait releases only its own lock.",
         )
     } else {
         let passed = |last: &Last| {
@@ -93,11 +93,11 @@ fn finding(run: &Forced) -> Option<Finding> {
             Rule::NakedNotify,
             vec![step(&given, lock, names), step(&wait, lock, names)],
             format!(
-                "{} waits for a signal that {} may have given before: then {waiting} wait without end.",
+                "{} can miss a signal: if {} signals before the wait, {waiting} never wake up.",
                 names.thread(wait.thread).name,
                 names.thread(given.thread).name
             ),
-            "Let the signal leave a state behind, set under the lock before it is given, and wait in a loop that looks at the state first.",
+            "Set a flag under the lock before the signal, and wait in a loop that tests the flag first.",
         )
     };
     let places = steps.iter().map(|step| format!("{}.{}", step.class, step.method));
@@ -115,7 +115,7 @@ fn finding(run: &Forced) -> Option<Finding> {
         outcome: Some(Outcome {
             kind: OutcomeKind::Hang,
             thread: None,
-            message: format!("{waiting} wait without end"),
+            message: format!("{waiting} never wake up"),
         }),
         ..Finding::new(
             fingerprint(parts.chain(code.iter().map(String::as_str))),
@@ -131,7 +131,7 @@ pub(crate) fn step(event: &Event, lock: LockId, names: &Names) -> FindingStep {
     FindingStep {
         thread: names.thread(event.thread).name.clone(),
         op: op_name(&event.op).into(),
-        // Whoever waits or wakes has the lock.
+        // A thread that waits or notifies holds the lock.
         locks: match event.op {
             Op::Wait { .. } | Op::Notify { .. } => vec![lock.clone()],
             _ => Vec::new(),

@@ -1,8 +1,7 @@
-//! A recorded run that ended in a deadlock of its own: no schedule is needed to have it again.
+//! A recorded run that deadlocked: it deadlocks again without a schedule.
 //!
-//! The trace of such a run has the locks that the threads got, and nothing of those that they never got; so no analysis sees
-//! the circle. But threads that hold locks for ever show at its end, and the program, run again with its locks
-//! watched, tells the rest.
+//! The trace of such a run has the locks that the threads acquired, but not those that they blocked on; so no analysis sees the
+//! cycle. But at its end some threads still hold locks, and a second run of the program with its locks watched shows the rest.
 
 use std::collections::BTreeSet;
 
@@ -87,11 +86,8 @@ fn finding(circle: &[String], held: &[HeldAtEnd]) -> Finding {
     Finding {
         shown: true,
         analyses: vec!["replay".into()],
-        message: format!(
-            "The program deadlocks: {circle} wait for each other ({}).",
-            holds.join(", ")
-        ),
-        help: "Take the locks in the same order everywhere.".into(),
+        message: format!("{circle} deadlock: {}.", holds.join(", ")),
+        help: "Acquire the locks in the same order everywhere.".into(),
         variables,
         steps,
         outcome: Some(Outcome {

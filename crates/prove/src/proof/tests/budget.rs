@@ -58,7 +58,7 @@ fn the_budget_is_kept() {
     assert!(
         findings
             .iter()
-            .any(|finding| limit(finding) == "it was not tried: the time was used up (--budget)")
+            .any(|finding| limit(finding) == "not tried: the time ran out (--budget)")
     );
 }
 
@@ -94,7 +94,7 @@ fn time_is_short_if_not_every_finding_can_have_a_whole_run() {
 fn nothing_is_run_after_an_interruption() {
     let program = fake(COUNTER).interrupted_after(0);
     let finding = atomicity(&program);
-    assert_eq!(limit(&finding), "it was not tried: interrupted");
+    assert_eq!(limit(&finding), "not tried: interrupted");
     assert_eq!((finding.evidence, program.made().len()), (Evidence::Predicted, 0));
 }
 
@@ -114,7 +114,7 @@ fn an_interruption_keeps_what_is_known() {
     prove_in(HOUR, &program, &mut findings).expect("a judgement");
     assert_eq!(findings[0].evidence, Evidence::Harmful);
     assert!(findings[1].evidence < Evidence::Harmful);
-    assert_eq!(limit(&findings[2]), "it was not tried: interrupted");
+    assert_eq!(limit(&findings[2]), "not tried: interrupted");
     // Two runs out of two are one question.
     assert!(program.made().len() <= needed + 2);
 }
@@ -157,6 +157,6 @@ fn a_finding_without_an_occurrence_costs_no_run() {
     let mut none = finding(&program, Rule::Atomicity, &LOST, &ADDS);
     none.candidates.clear();
     let none = judged(&program, none);
-    assert_eq!(limit(&none), "the trace has no occurrence of it that could be forced");
+    assert_eq!(limit(&none), "the trace has no occurrence of it to force");
     assert!(program.made().is_empty());
 }

@@ -45,7 +45,7 @@ fn a_deadlock_that_happens_once_is_none() {
     });
     let finding = judged(&program, finding(&program, Rule::LockOrder, &INNER, &[]));
     assert_eq!(told(&finding).0, Evidence::Witnessed);
-    assert_eq!(limit(&finding), "the threads did not block each other");
+    assert_eq!(limit(&finding), "the threads did not deadlock");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_deadlock_of_other_threads_does_not_show_a_circle_of_locks() {
     });
     let finding = judged(&program, finding(&program, Rule::LockOrder, &INNER, &[]));
     assert_eq!(told(&finding).0, Evidence::Witnessed);
-    assert_eq!(limit(&finding), "other threads blocked each other");
+    assert_eq!(limit(&finding), "other threads deadlocked");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn an_order_after_which_nothing_moves_is_a_finding_if_it_comes_twice() {
     let (found, runs) = standstill::find(&fake(text), &Schedule::default()).expect("runs");
     let found = found.expect("a standstill");
     assert_eq!((found.rule, runs), (Rule::NakedNotify, 2));
-    assert_eq!(told(&found).2, "t2 wait without end");
+    assert_eq!(told(&found).2, "t2 never wake up");
     let once = fake(text).altered(|_, number, run| {
         if number > 0 {
             run.verdict = Some(Verdict::Complete { slip: None });

@@ -34,7 +34,8 @@ fn a_lost_schedule_is_told_by_the_turn_that_was_lost() {
         }
     };
     let finding = atomicity(&fake(COUNTER).altered(loses));
-    let why = "the run left the schedule: thread main/0 waited for something outside at point 2, before point 9";
+    let why =
+        "the run left the schedule: thread main/0 waited for an event outside the program at point 2, before point 9";
     assert!(limit(&finding).starts_with(why), "{}", limit(&finding));
 }
 

@@ -70,7 +70,7 @@ fn without_any_serial_run_nothing_is_known_of_harm() {
     assert_eq!(told(&finding).0, Evidence::Confirmed);
     assert_eq!(
         limit(&finding),
-        "no serial order of the units could be forced, so nothing is known of harm"
+        "no serial order of the units could be forced, so harm is unknown"
     );
 }
 
@@ -87,7 +87,7 @@ fn one_serial_order_of_two_does_not_stand_for_every_one() {
     assert_eq!(told(&finding), (Evidence::Confirmed, Some(OutcomeKind::Value), value));
     assert_eq!(
         limit(&finding),
-        "1 of the serial orders of the units could not be run, so it is not certain that this is harm"
+        "1 of the serial orders of the units could not be run, so harm is not certain"
     );
 }
 
@@ -166,10 +166,7 @@ fn a_pattern_that_ends_like_a_serial_order_is_confirmed_and_no_more() {
     let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
     let normal = "the pattern happened; this time it had no visible effect";
     assert_eq!(told(&finding), (Evidence::Confirmed, Some(OutcomeKind::Normal), normal));
-    assert_eq!(
-        limit(&finding),
-        "its forced runs ended as a serial order of the units ends"
-    );
+    assert_eq!(limit(&finding), "its forced runs had the outcome of a serial order");
     assert!(!finding.shown);
 }
 
