@@ -46,10 +46,10 @@ pub struct AcceptedFinding {
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// No JSON, or JSON of another shape.
-    #[error("not a baseline of Ravel: {0}")]
+    #[error("not a Ravel baseline: {0}")]
     Shape(serde_json::Error),
     /// Written by a newer Ravel.
-    #[error("this baseline has version {0}, and this Ravel reads up to {VERSION}: use a newer Ravel")]
+    #[error("this baseline has version {0}; this Ravel reads versions up to {VERSION}: use a newer Ravel")]
     Newer(u32),
 }
 

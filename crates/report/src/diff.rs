@@ -109,10 +109,10 @@ fn warnings(old: &Report, new: &Report) -> Vec<String> {
     let mut warnings = Vec::new();
     for (name, report) in [("old", old), ("new", new)] {
         if !report.complete {
-            warnings.push(format!("the {name} report is of work that did not get to its end"));
+            warnings.push(format!("the {name} report is incomplete: its work was interrupted"));
         }
         if report.summary.events == 0 && report.summary.classes.instrumented == 0 {
-            warnings.push(format!("the {name} report is of a run in which nothing was observed"));
+            warnings.push(format!("the {name} report has no recorded events"));
         }
     }
     warnings

@@ -1,5 +1,5 @@
-//! Edits of source that repair a finding and cannot be wrong, for formats that offer them. Only what the source itself shows to be the one
-//! place is edited: everything else is advice, in words.
+//! Edits of source that certainly fix a finding, for formats that offer them. An edit needs the source, and exactly one line that it can
+//! apply to; all other fixes are advice, in words.
 
 use ravel_analysis::finding::{Finding, Rule};
 use ravel_trace::naming;
@@ -22,11 +22,32 @@ pub struct Insertion {
     pub text: &'static str,
 }
 
-/// The edit that repairs a finding, if there is one that is certain: a field of double-checked locking becomes volatile.
+/// The edit that fixes a finding, if one is certain: a field of double-checked locking becomes volatile, `notify` with several conditions
+/// becomes `notifyAll`.
 pub fn certain(finding: &Finding, sources: &SourceFinder) -> Option<Insertion> {
-    if finding.rule != Rule::DoubleCheckedLocking {
-        return None;
+    match finding.rule {
+        Rule::DoubleCheckedLocking => volatile(finding, sources),
+        Rule::NotifyOne => notify_all(finding, sources),
+        _ => None,
     }
+}
+
+fn notify_all(finding: &Finding, sources: &SourceFinder) -> Option<Insertion> {
+    const CALL: &str = "notify()";
+    let step = finding.steps.first()?;
+    let source = sources.find(&step.class, &step.file).filter(|source| source.in_base)?;
+    let line = source.line(step.line)?;
+    let mut calls = line.match_indices(CALL);
+    let (at, _) = calls.next().filter(|_| calls.next().is_none())?;
+    Some(Insertion {
+        path: source.path.clone(),
+        line: step.line as usize,
+        column: line[..at + "notify".len()].chars().count() + 1,
+        text: "All",
+    })
+}
+
+fn volatile(finding: &Finding, sources: &SourceFinder) -> Option<Insertion> {
     let variable = finding.variables.first()?;
     let class = naming::variable::class_of(variable)?;
     let field = variable.rsplit('.').next()?;
@@ -34,7 +55,7 @@ pub fn certain(finding: &Finding, sources: &SourceFinder) -> Option<Insertion> {
     let source = sources.find(class, file).filter(|source| source.in_base)?;
     let lines = source.lines.iter().enumerate();
     let mut found = lines.filter_map(|(at, line)| Some((at, line, type_of_field(line, field)?)));
-    // Two fields of one name, in two classes of the file: which one is meant is not certain.
+    // With two fields of one name, in two classes of the file, neither is certain.
     let (at, line, byte) = found.next().filter(|_| found.next().is_none())?;
     Some(Insertion {
         path: source.path.clone(),
@@ -44,7 +65,7 @@ pub fn certain(finding: &Finding, sources: &SourceFinder) -> Option<Insertion> {
     })
 }
 
-/// Where the type of a field begins, if the line declares the field with a modifier, alone, and neither final nor volatile.
+/// The byte at which the type of a field starts, if the line declares the field with a modifier, alone, and neither final nor volatile.
 fn type_of_field(line: &str, field: &str) -> Option<usize> {
     let mut rest = line.trim_start();
     let mut modifiers = 0;

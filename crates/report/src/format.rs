@@ -30,7 +30,7 @@ pub struct Renderer {
 pub enum Form {
     /// As they were found, for other programs.
     Recorded,
-    /// As people read them: locks of one class told apart.
+    /// As people read them, with numbers for the locks of one class.
     Told,
 }
 
@@ -125,7 +125,7 @@ impl fmt::Display for Format {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// No format has this name.
-    #[error("there is no format `{name}`{}; formats are {}", nearest_hint(.name), format_names())]
+    #[error("no format `{name}`{}; the formats are {}", nearest_hint(.name), format_names())]
     Unknown {
         /// What was given.
         name: String,

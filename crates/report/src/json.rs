@@ -15,10 +15,10 @@ pub enum ReadError {
     #[error("not a Ravel report: {0}{cut}", cut = if .0.is_eof() { "; the file is cut off" } else { "" })]
     Shape(serde_json::Error),
     /// Some other tool's file.
-    #[error("not a Ravel report: it has no `version` and `findings`{}", .0.map(|t| format!("; it looks like {t}")).unwrap_or_default())]
+    #[error("not a Ravel report: `version` and `findings` are missing{}", .0.map(|t| format!("; it looks like {t}")).unwrap_or_default())]
     Foreign(Option<&'static str>),
     /// Written by a newer Ravel.
-    #[error("this report has version {found}, and this Ravel reads up to {VERSION}: use a newer Ravel")]
+    #[error("this report has version {found}; this Ravel reads versions up to {VERSION}: use a newer Ravel")]
     Newer {
         /// The version in the file.
         found: u64,

@@ -23,8 +23,13 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     let warnings = options.warnings(report);
     let nothing_seen = report.summary.events == 0 && report.summary.classes.instrumented == 0;
     let problem = match (report.complete, nothing_seen) {
-        (false, _) => Some(warnings.first().copied().unwrap_or("the work was not done to its end")),
-        (true, true) => Some("nothing was observed, so this says nothing about the program"),
+        (false, _) => Some(
+            warnings
+                .first()
+                .copied()
+                .unwrap_or("the run was interrupted, so the findings are incomplete"),
+        ),
+        (true, true) => Some("no events were recorded, so the program is not checked"),
         (true, false) => None,
     };
     let errors = usize::from(problem.is_some());
@@ -55,13 +60,13 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
         let _ = writeln!(
             out,
             "    <testcase classname=\"ravel\" name=\"{}\"{time}/>",
-            escape(&format!("{}: no bug is shown", words::program(&report.program)))
+            escape(&format!("{}: no bug shown", words::program(&report.program)))
         );
     }
     if let Some(problem) = problem {
         let _ = writeln!(
             out,
-            "    <testcase classname=\"ravel\" name=\"the work was done to its end\">\n      <error message=\"{}\"/>\n    </testcase>",
+            "    <testcase classname=\"ravel\" name=\"the run is complete\">\n      <error message=\"{}\"/>\n    </testcase>",
             escape(problem)
         );
     }

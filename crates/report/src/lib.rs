@@ -31,6 +31,8 @@ pub use source::SourceFinder;
 pub struct Options<'a> {
     /// Show what the default view holds back as well.
     pub all: bool,
+    /// Show each finding whole in the terminal format; otherwise each fits a screen of 80 by 24.
+    pub verbose: bool,
     /// Colours in the terminal format; the caller knows whether it writes to a terminal, see [`text::colors_wanted`].
     pub color: bool,
     /// Draw with Unicode; plain ASCII otherwise.
@@ -48,6 +50,7 @@ impl<'a> Options<'a> {
     pub fn new(sources: &'a SourceFinder) -> Options<'a> {
         Options {
             all: false,
+            verbose: false,
             color: false,
             unicode: true,
             width: 80,

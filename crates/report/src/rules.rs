@@ -57,7 +57,7 @@ pub fn pages() -> impl Iterator<Item = Page> {
 
 /// No page has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no page `{name}`{}; pages are {}", .nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), page_names())]
+#[error("no page `{name}`{}; the pages are {}", .nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), page_names())]
 pub struct UnknownPage {
     /// What was asked for.
     pub name: String,
@@ -112,8 +112,8 @@ fn is_pattern(question: &str) -> bool {
 /// All pages as one, for `docs/rules.md`.
 pub fn document() -> String {
     let mut out = String::from(
-        "# Rules\n\nWhat Ravel reports, why it is bad, how to fix it, and where the idea comes from. `ravel explain NAME` prints \
-         the same text.\n\n",
+        "# Rules\n\nThe rules of Ravel: the bug, its effect, its fix, and the papers behind it. `ravel explain NAME` prints the same \
+         text; [docs/examples](examples/README.md) has a sample report of each rule.\n\n",
     );
     for page in pages() {
         out.push_str(&format!("- [{0}](#{0})\n", page.name));

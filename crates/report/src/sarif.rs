@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, as GitHub code scanning takes it: paths relative to the repository, a place for every result, the
+//! SARIF 2.1.0, as GitHub code scanning takes it: paths relative to the repository, a position for every result, the
 //! interleaving as a thread flow, stacks, and fingerprints that survive unrelated edits.
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
     // GitHub refuses a whole file for one result without a place: such a finding is said in a notification instead.
     let placeless = visible.iter().filter(|f| main_location(f, options).is_none()).map(|f| {
         format!(
-            "{} {} has no place in the sources: {}",
+            "{} {} has no position in the sources: {}",
             words::rule(f.rule),
             f.id,
             f.message

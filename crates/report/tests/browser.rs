@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ravel_analysis::finding::{Lane, Recording};
+use ravel_analysis::finding::{Lane, LockLane, Recording};
 use ravel_report::{Format, Options, render};
 use serde_json::Value;
 
@@ -144,6 +144,11 @@ fn whole_report() -> ravel_analysis::finding::Report {
         events: 60,
         cell: 20,
         lanes: vec![lane("main"), lane("t1"), lane("t2")],
+        locks: vec![LockLane {
+            lock: "shop.Stock@1".to_owned(),
+            holds: vec![("t1".to_owned(), 3, 9), ("t2".to_owned(), 12, 30)],
+            until: Some(50),
+        }],
         more_threads: 0,
         moments: [(report.findings[0].id.clone(), moments)].into(),
     }];
@@ -494,7 +499,7 @@ fn the_recording_is_drawn_and_leads_to_the_findings() {
     let mut report = common::report("atomicity");
     let finding = &report.findings[0];
     let (id, steps) = (finding.id.clone(), finding.steps.len() as u64);
-    // Recorded with t2 first, then t1: an order that is neither the broken one nor, as told, t1 first.
+    // Recorded with t2 first, then t1: an order that is neither the broken one nor t1 first.
     let of = |thread: &str| {
         (0..steps)
             .filter(|i| finding.steps[*i as usize].thread == thread)
@@ -517,6 +522,11 @@ fn the_recording_is_drawn_and_leads_to_the_findings() {
             lane("t1", &[0, 10, 15]),
             lane("t2", &[10, 10, 0]),
         ],
+        locks: vec![LockLane {
+            lock: "shop.Stock@1".to_owned(),
+            holds: vec![("t2".to_owned(), 0, 11), ("t1".to_owned(), 30, 59)],
+            until: None,
+        }],
         more_threads: 3,
         moments: [(id, moments)].into(),
     }];
@@ -532,7 +542,7 @@ fn the_recording_is_drawn_and_leads_to_the_findings() {
           folded: !document.querySelector('#timeline details').open,
           names: [...document.querySelectorAll('.threads .name')].map((n) => n.textContent),
           hues: [...document.querySelectorAll('.track:not(.lock)')].map((n) => n.style.getPropertyValue('--c')),
-          held: document.querySelectorAll('.track.lock span').length,
+          held: [...document.querySelectorAll('.track.lock span')].map((n) => [n.style.left, n.style.width, n.style.getPropertyValue('--c')].join(' ')),
           ticks: [...document.querySelectorAll('.axis span')].map((n) => n.textContent),
           zoomed: (() => { document.querySelector('[aria-label="Zoom in"]').click(); return document.querySelector('.plot').style.width + ' ' + document.querySelectorAll('.plot .axis span').length; })(),
           bars: [...document.querySelectorAll('.track path')].map((p) => (p.getAttribute('d').match(/M/g) || []).length),
@@ -549,14 +559,18 @@ fn the_recording_is_drawn_and_leads_to_the_findings() {
     assert_eq!(seen["folded"], true, "the recording is below, folded");
     assert_eq!(
         seen["names"],
-        serde_json::json!(["main", "t1", "t2", "Stock@1", "event"])
+        serde_json::json!(["main", "t1", "t2", "lock Stock@1", "event"])
     );
     assert_eq!(
         seen["hues"],
         serde_json::json!(["var(--soft)", "var(--t0)", "var(--t1)"]),
         "threads of findings have their colours"
     );
-    assert_eq!(seen["held"], steps, "who held the lock at which step");
+    assert_eq!(
+        seen["held"],
+        serde_json::json!(["0% 20% var(--t1)", "50% 50% var(--t0)"]),
+        "who held the lock from which event to which"
+    );
     assert_eq!(seen["ticks"], serde_json::json!(["1", "13", "25", "37", "49"]));
     assert_eq!(seen["zoomed"], "200% 10");
     assert_eq!(
@@ -570,7 +584,7 @@ fn the_recording_is_drawn_and_leads_to_the_findings() {
         (&Value::Bool(true), &Value::Bool(true), &Value::Bool(true))
     );
     assert!(
-        seen["note"].as_str().expect("a note").contains("3 more threads"),
+        seen["note"].as_str().expect("a note").contains("3 less busy threads"),
         "{seen}"
     );
     assert_eq!(

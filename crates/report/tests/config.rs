@@ -155,7 +155,7 @@ fn suppressions_need_everything_they_name() {
         (5, 1, vec![]),
         "the last day counts"
     );
-    let ended = "the suppression in ravel.toml, line 1 (r) ended on 2026-11-14".to_owned();
+    let ended = "the suppression in ravel.toml, line 1 (r) expired on 2026-11-14".to_owned();
     assert_eq!(left("id = \"a1b2c3d4\"\nuntil = 2026-11-14"), (6, 0, vec![ended]));
 }
 
@@ -234,7 +234,7 @@ fn an_accepted_finding_comes_back_when_its_evidence_rises() {
     assert_eq!((back.report.findings.len(), back.baselined), (1, 0));
     assert_eq!(
         back.warnings,
-        [format!("{id} is in the baseline as confirmed, and is harmful now")]
+        [format!("{id} is confirmed in the baseline, and harmful now")]
     );
     assert_eq!(
         baseline.accept(&worse, false),

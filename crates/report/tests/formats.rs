@@ -6,8 +6,8 @@ use std::path::Path;
 
 use ravel_analysis::account::{DirectedAccount, DirectedStep, HoldEnd};
 use ravel_analysis::finding::{
-    AlsoSeen, Evidence, Finding, FindingStep, Lane, Outcome, OutcomeKind, Recording, Report, Rule, Scanned, SerialRun,
-    Summary, Times,
+    AlsoSeen, Evidence, Finding, FindingStep, Lane, LockLane, Outcome, OutcomeKind, Recording, Report, Rule, Scanned,
+    SerialRun, Summary, Times,
 };
 use ravel_report::{Format, Options, SourceFinder, json, render, rules};
 use serde_json::Value;
@@ -37,8 +37,8 @@ fn json_goes_round() {
     }
 }
 
-/// The published schema, and the same with every property that it does not name forbidden: in a test, a property that nobody
-/// described is a mistake.
+/// The published schema, and the same with every property that it does not name forbidden: in a test, a property without
+/// a description is a mistake.
 fn findings_schema() -> (jsonschema::Validator, jsonschema::Validator) {
     fn close(schema: &mut Value) {
         if let Some(object) = schema.as_object_mut() {
@@ -118,6 +118,11 @@ fn full_report() -> Report {
             lanes: vec![Lane {
                 thread: "t1".to_owned(),
                 cells: vec![1],
+            }],
+            locks: vec![LockLane {
+                lock: "shop.Stock".to_owned(),
+                holds: vec![("t1".to_owned(), 0, 1)],
+                until: Some(2),
             }],
             more_threads: 1,
             moments: [("a1b2c3d4".to_owned(), vec![0])].into(),
@@ -258,7 +263,7 @@ fn sarif_has_the_edit_that_is_certain() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("src/shop/Cache.java");
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-    let source = "package shop;\nclass Cache {\n    private static Cache one;\n    static Cache get() {\n        if (one == null) {\n";
+    let source = "package shop;\nclass Cache {\n    private static Cache one;\n    static Cache get() {\n        if (one == null) {\n            lock.notify();\n";
     std::fs::write(&file, source).expect("written");
     let mut sources = SourceFinder::new(folder.path());
     sources.add_usual_roots();
@@ -280,6 +285,14 @@ fn sarif_has_the_edit_that_is_certain() {
     let region = &change["replacements"][0]["deletedRegion"];
     assert_eq!((&region["startLine"], &region["startColumn"]), (&3.into(), &20.into()));
     assert_eq!(change["replacements"][0]["insertedContent"]["text"], "volatile ");
+    report.findings[0].rule = Rule::NotifyOne;
+    report.findings[0].steps[0].line = 6;
+    let made = log(&report);
+    assert!(common::sarif_validator().is_valid(&made));
+    let change = &made["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    let region = &change["deletedRegion"];
+    assert_eq!((&region["startLine"], &region["startColumn"]), (&6.into(), &24.into()));
+    assert_eq!(change["insertedContent"]["text"], "All", "notifyAll");
     report.findings[0].rule = Rule::DataRace;
     assert!(
         log(&report)["runs"][0]["results"][0].get("fixes").is_none(),
@@ -392,9 +405,7 @@ fn junit_says_where_and_how_long() {
     assert_eq!(cases.len(), 1, "the run itself is the one test that passed");
     has(&whole, "failures", "0");
     assert!(
-        cases[0]
-            .iter()
-            .any(|(n, v)| n == "name" && v.ends_with("no bug is shown")),
+        cases[0].iter().any(|(n, v)| n == "name" && v.ends_with("no bug shown")),
         "{cases:?}"
     );
 }
@@ -411,7 +422,7 @@ fn github_annotations_are_one_line_each() {
     }
 }
 
-/// A path that nobody saw is no path: GitHub would drop the note.
+/// Only the path of a source that was found is given: GitHub drops annotations with other paths.
 #[test]
 fn github_annotations_name_files_that_are_there() {
     let report = common::report("mixed");

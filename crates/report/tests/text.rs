@@ -15,6 +15,31 @@ fn reports_look_as_they_should() {
 }
 
 #[test]
+fn a_finding_fits_a_screen_unless_verbose() {
+    let sources = common::sources();
+    for name in common::REPORTS {
+        let whole = common::report(name);
+        for finding in &whole.findings {
+            let mut report = whole.clone();
+            report.findings = vec![finding.clone()];
+            let options = Options {
+                all: true,
+                ..Options::new(&sources)
+            };
+            let text = render(&report, Format::Text, &options);
+            let rows = text.lines().take_while(|line| !line.starts_with("  recorded ")).count();
+            assert!(rows <= 24, "{name} {}: {rows} rows\n{text}", finding.id);
+        }
+    }
+    let verbose = Options {
+        verbose: true,
+        ..Options::new(&sources)
+    };
+    let text = render(&common::report("atomicity"), Format::Text, &verbose);
+    common::golden("atomicity-verbose.txt", &text);
+}
+
+#[test]
 fn all_shows_what_is_held_back() {
     let sources = SourceFinder::none();
     let options = Options {
@@ -73,7 +98,7 @@ fn the_summary_has_what_the_caller_knows() {
         recorded: Some("2.1 s, 3 MB in t.ravel".to_owned()),
         analysed: Some("6 analyses in 0.4 s".to_owned()),
         forced: Some("9 orders in 14 runs: 3 happened, 6 could not be forced".to_owned()),
-        untested: Some("the time was used up: a larger --budget helps".to_owned()),
+        untested: Some("the time ran out: a larger --budget helps".to_owned()),
         suppressed: 2,
         baselined: 5,
         warnings: vec!["the suppression of shop.Old.* in ravel.toml, line 12, matches nothing".to_owned()],
@@ -94,10 +119,11 @@ fn no_line_is_too_long_at_any_width() {
     for name in common::REPORTS {
         let report = common::report(name);
         for columns in 40..=120 {
-            for unicode in [false, true] {
+            for (unicode, verbose) in [(false, false), (true, false), (false, true), (true, true)] {
                 let options = Options {
                     width: columns,
                     unicode,
+                    verbose,
                     all: true,
                     ..Options::new(&sources)
                 };
@@ -153,9 +179,15 @@ fn a_long_interleaving_is_shortened_around_the_decisive_step() {
     for _ in 0..100 {
         finding.steps.insert(0, filler.clone());
     }
-    let text = render(&report, Format::Text, &Options::new(&sources));
-    assert!(text.contains("steps left out"), "{text}");
-    assert!(text.contains("▶ 103"), "{text}");
+    for verbose in [false, true] {
+        let options = Options {
+            verbose,
+            ..Options::new(&sources)
+        };
+        let text = render(&report, Format::Text, &options);
+        assert!(text.contains("steps left out"), "{text}");
+        assert!(text.contains("▶ 103"), "{text}");
+    }
 }
 
 #[test]
@@ -165,7 +197,11 @@ fn a_thread_per_step_becomes_a_list() {
     for (index, step) in report.findings[0].steps.iter_mut().enumerate() {
         step.thread = format!("t{index}");
     }
-    common::golden("list.txt", &render(&report, Format::Text, &Options::new(&sources)));
+    let verbose = Options {
+        verbose: true,
+        ..Options::new(&sources)
+    };
+    common::golden("list.txt", &render(&report, Format::Text, &verbose));
 }
 
 fn strip_colors(text: &str) -> String {

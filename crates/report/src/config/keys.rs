@@ -76,40 +76,36 @@ pub const SECTIONS: [Section; 7] = [
     Section {
         name: "record",
         repeated: false,
-        about: "What is recorded.",
+        about: "The classes to record.",
         keys: &[
             key(
                 "include",
                 Kind::Texts,
-                "Only classes whose full names begin with one of these are recorded.",
+                "Record only classes whose full names start with one of these.",
             ),
             key(
                 "exclude",
                 Kind::Texts,
-                "Classes whose full names begin with one of these are not recorded.",
+                "Do not record classes whose full names start with one of these.",
             ),
         ],
     },
     Section {
         name: "units",
         repeated: false,
-        about: "What should look like one step.",
+        about: "The code that should be atomic.",
         keys: &[
             key(
                 "kinds",
                 Kind::UnitKinds,
-                "Which kinds of unit are looked at; all if left out.",
+                "The kinds of unit to check; the default is all.",
             ),
             key(
                 "declare",
                 Kind::Texts,
-                "Methods that must be one step, as patterns of full names.",
+                "Methods that must be atomic, as patterns of full names.",
             ),
-            key(
-                "not-atomic",
-                Kind::Texts,
-                "Methods and fields that need not be part of one step.",
-            ),
+            key("not-atomic", Kind::Texts, "Methods and fields that need not be atomic."),
         ],
     },
     Section {
@@ -124,56 +120,56 @@ pub const SECTIONS: [Section; 7] = [
     Section {
         name: "pattern",
         repeated: true,
-        about: "An order of accesses to look for.",
+        about: "An order of accesses to report.",
         keys: &[
-            required("name", Kind::Text, "What to call it."),
+            required("name", Kind::Text, "Its name in reports."),
             required("steps", Kind::Steps, "Its accesses, as in `R1(x) W2(x) W1(x)`."),
         ],
     },
     Section {
         name: "scan",
         repeated: false,
-        about: "What the static analysis takes to be shared.",
+        about: "The classes that the static analysis assumes to be shared.",
         keys: &[
             key(
                 "unshared",
                 Kind::Texts,
-                "Classes that lock themselves and whose objects are not shared; `*` at the end covers all that begin so.",
+                "Classes with synchronized methods whose objects no two threads share; `*` at the end matches every suffix.",
             ),
             key(
                 "shared",
                 Kind::Texts,
-                "Classes on the built-in list of unshared ones whose objects are shared here.",
+                "Classes on the built-in list of unshared classes whose objects this program shares.",
             ),
         ],
     },
     Section {
         name: "report",
         repeated: false,
-        about: "How findings are reported.",
+        about: "The report.",
         keys: &[
             key(
                 "fail-on",
                 Kind::Evidence,
-                "The weakest evidence that fails a build; whatever is shown if left out.",
+                "The weakest evidence that fails a build; the default is every shown finding.",
             ),
-            key("source", Kind::Texts, "Folders and archives with sources."),
-            key("baseline", Kind::Text, "The file of findings that were accepted."),
+            key("source", Kind::Texts, "Folders and archives that contain sources."),
+            key("baseline", Kind::Text, "The file of accepted findings."),
             key("out", Kind::Outputs, "Reports to write, as FORMAT=FILE."),
         ],
     },
     Section {
         name: "suppress",
         repeated: true,
-        about: "Findings that are no bugs.",
+        about: "Findings that are not bugs.",
         keys: &[
             key("id", Kind::Text, "The finding's id."),
             key("rule", Kind::Rule, "The rule."),
             key("class", Kind::Text, "The class of one of its places, as a pattern."),
             key("field", Kind::Text, "One of its variables, as a pattern."),
             key("method", Kind::Text, "One of its units or places, as a pattern."),
-            required("reason", Kind::Text, "Why it is no bug."),
-            key("until", Kind::Day, "The last day on which it is suppressed."),
+            required("reason", Kind::Text, "Why it is not a bug."),
+            key("until", Kind::Day, "The last day of the suppression."),
         ],
     },
 ];

@@ -17,25 +17,25 @@ pub use day::Day;
 pub use read::read;
 pub use suppress::{Applied, apply, matches};
 
-/// The file that is looked for in the working folder.
+/// The name of the configuration in the working folder.
 pub const FILE_NAME: &str = "ravel.toml";
 
 /// A whole configuration; the default is an empty file's.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
-    /// What is recorded.
+    /// The classes to record.
     pub record: Record,
-    /// What should look like one step.
+    /// The code that should be atomic.
     pub units: Units,
     /// Fields that are consistent only together.
     pub atomic_sets: Vec<AtomicSet>,
-    /// Orders of accesses to look for beside the built-in ones.
+    /// Orders of accesses to report besides the built-in patterns.
     pub patterns: Vec<Pattern>,
-    /// What the static analysis takes to be shared.
+    /// The classes that the static analysis assumes to be shared.
     pub scan: Scan,
-    /// How findings are reported.
+    /// The report.
     pub report: Reporting,
-    /// Findings that are no bugs.
+    /// Findings that are not bugs.
     pub suppressions: Vec<Suppression>,
 }
 

@@ -89,7 +89,7 @@ impl<'t> Reader<'t> {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("known are {}", known.collect::<Vec<_>>().join(", ")),
         };
-        self.say(span, format!("there is no {what} `{name}`; {hint}"));
+        self.say(span, format!("no {what} `{name}`; {hint}"));
     }
 
     fn section(&mut self, section: &Section, table: &DeTable<'t>, span: Range<usize>, config: &mut Config) {
@@ -167,7 +167,7 @@ impl<'t> Reader<'t> {
     fn text_of<'v>(&mut self, key: &Key, value: &'v Spanned<DeValue<'t>>) -> Option<&'v str> {
         let text = value.get_ref().as_str();
         if text.is_none() {
-            self.say(value.span(), format!("`{}` is a text: write it in quotes", key.name));
+            self.say(value.span(), format!("`{}` is a string: write it in quotes", key.name));
         }
         text
     }
@@ -184,14 +184,14 @@ impl<'t> Reader<'t> {
         let DeValue::Array(array) = value.get_ref() else {
             self.say(
                 value.span(),
-                format!("`{}` is a list of texts: write it as [\"…\"]", key.name),
+                format!("`{}` is a list of strings: write it as [\"…\"]", key.name),
             );
             return;
         };
         for item in array {
             match item.get_ref().as_str() {
                 Some(text) => check(self, item.span(), text),
-                None => self.say(item.span(), format!("`{}` is a list of texts", key.name)),
+                None => self.say(item.span(), format!("`{}` is a list of strings", key.name)),
             }
         }
     }

@@ -53,7 +53,7 @@ pub fn apply(report: Report, config: &Config, baseline: Option<&Baseline>, today
         }
         if let Some(accepted) = baseline.and_then(|b| b.outgrown(finding)) {
             warnings.push(format!(
-                "{} is in the baseline as {}, and is {} now",
+                "{} is {} in the baseline, and {} now",
                 finding.id,
                 words::evidence(accepted),
                 words::evidence(finding.evidence)
@@ -71,7 +71,7 @@ pub fn apply(report: Report, config: &Config, baseline: Option<&Baseline>, today
             suppression.line, suppression.reason
         );
         match suppression.until {
-            Some(until) if today > until => warnings.push(format!("{what} ended on {until}")),
+            Some(until) if today > until => warnings.push(format!("{what} expired on {until}")),
             _ if !used => warnings.push(format!("{what} matches no finding")),
             _ => {}
         }

@@ -39,7 +39,12 @@ fn recordings(report: &Report) -> Vec<Value> {
             .iter()
             .map(|l| json!({ "thread": l.thread, "cells": l.cells }))
             .collect();
-        json!({ "trace": r.trace, "events": r.events, "cell": r.cell, "lanes": lanes, "more_threads": r.more_threads, "moments": r.moments })
+        let locks: Vec<Value> = r
+            .locks
+            .iter()
+            .map(|l| json!({ "name": naming::lock::short(&l.lock), "holds": l.holds, "until": l.until }))
+            .collect();
+        json!({ "trace": r.trace, "events": r.events, "cell": r.cell, "lanes": lanes, "locks": locks, "more_threads": r.more_threads, "moments": r.moments })
     };
     report.recordings.iter().map(recording).collect()
 }
@@ -202,7 +207,7 @@ fn recorded_order(finding: &Finding, report: &Report) -> Option<Vec<usize>> {
 
 fn step(finding: &Finding, step: &FindingStep, options: &Options<'_>, lines: &mut Lines) -> Value {
     let frame = step.frame();
-    let via = caller_in_unit(finding, step).map(|frame| {
+    let via = words::call_in_unit(finding, step).map(|frame| {
         json!({
             "method": naming::qualified_method(&frame.name()),
             "place": frame.place_or_class(),
@@ -228,18 +233,6 @@ fn step(finding: &Finding, step: &FindingStep, options: &Options<'_>, lines: &mu
         "holding": words::holding(step),
         "stack": step.stack.iter().map(|f| Frame::parse(f).short()).collect::<Vec<_>>(),
     })
-}
-
-/// Where the unit of a step calls what leads to it: the method to fix is the unit's, not the one that touches the field.
-fn caller_in_unit<'f>(finding: &'f Finding, step: &'f FindingStep) -> Option<Frame<'f>> {
-    let is_unit = |frame: &Frame<'_>| {
-        let mut units = finding.units.iter().filter(|unit| unit.thread == step.thread);
-        units.any(|unit| naming::without_descriptor(&unit.method) == frame.name())
-    };
-    if is_unit(&step.frame()) {
-        return None;
-    }
-    step.callers().iter().map(|f| Frame::parse(f)).find(is_unit)
 }
 
 /// The path of a frame's source, whose lines around it are kept for the page; none if there is no source.

@@ -34,12 +34,15 @@
       plot.append(track);
       rows.set(lane.thread, track);
     });
-    for (const lock of locksOf(recording)) {
-      const track = element("div", { class: "track lock", role: "img", "aria-label": `${lock.name}: held at ${lock.holds.length} steps of findings` });
-      for (const hold of lock.holds) {
-        track.append(element("span", { style: `left:${100 * (hold.at + 0.5) / length}%;--c:${threadColor(hold.thread)}`, title: `${hold.thread} holds ${lock.name} at event ${hold.at + 1}` }));
+    for (const lock of recording.locks || []) {
+      const holders = [...new Set(lock.holds.map(([thread]) => thread))].join(", ");
+      const track = element("div", { class: "track lock", role: "img", "aria-label": `Lock ${lock.name}: held ${lock.holds.length} times, by ${holders}` });
+      for (const [thread, from, to] of lock.holds) {
+        track.append(element("span", { style: `left:${100 * from / length}%;width:${100 * (to + 1 - from) / length}%;--c:${threadColor(thread)}`,
+          title: `${thread} holds ${lock.name} from event ${from + 1} to ${to + 1}` }));
       }
-      names.append(element("div", { class: "name lock", title: lock.name }, lock.name));
+      if (lock.until) track.append(element("span", { class: "unknown", style: `left:${100 * lock.until / length}%;right:0`, title: `Too many holds to draw from event ${lock.until + 1} on` }));
+      names.append(element("div", { class: "name lock", title: `lock ${lock.name}` }, `lock ${lock.name}`));
       plot.append(track);
     }
     let drawn = 0;
@@ -79,24 +82,8 @@
     draw();
     view.append(element("div", { class: "zoom" }, fewer, more),
       element("div", { class: "threads" }, names, element("div", { class: "window", tabindex: "0", role: "region", "aria-label": "Threads over time" }, plot)),
-      element("p", { class: "where" }, `${total} events, from the first on the left to the last on the right; numbers are the steps of findings as they were recorded.` +
-        (recording.more_threads ? ` ${recording.more_threads} more threads did less than these.` : "")));
+      element("p", { class: "where" }, `${total} events, the first on the left, the last on the right. The numbers mark the steps of findings as recorded.` +
+        ((recording.locks || []).length ? " A lock lane has the colour of the thread that holds the lock." : "") +
+        (recording.more_threads ? ` ${recording.more_threads} less busy threads are left out.` : "")));
     return view;
-  }
-
-  // The locks that findings were recorded with: who held them at which step.
-  function locksOf(recording) {
-    const locks = new Map();
-    for (const finding of data.findings.filter((f) => f.shown)) {
-      const moments = recording.moments && recording.moments[finding.id];
-      if (!moments) continue;
-      finding.steps.forEach((step, index) => {
-        if (moments[index] === undefined) return;
-        for (const name of step.locks) {
-          if (!locks.has(name)) locks.set(name, []);
-          locks.get(name).push({ thread: step.thread, at: moments[index] });
-        }
-      });
-    }
-    return [...locks].slice(0, 8).map(([name, holds]) => ({ name, holds }));
   }

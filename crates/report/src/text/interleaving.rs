@@ -53,7 +53,7 @@ fn lanes(finding: &Finding, threads: &[&str], lane: usize, number: usize, style:
     let joint = format!("{0}{1}{0}", glyphs.rule, glyphs.cross);
     out.push(format!("{margin} {}", style.paint(Look::Dim, &rules.join(&joint))));
     let decisive = words::decisive(finding);
-    for shown in shown_steps(finding, decisive) {
+    for shown in shown_steps(finding, decisive, MAX_STEPS) {
         let Shown::Step(index, step) = shown else {
             out.push(format!("{margin} {}", left_out(&shown, style)));
             continue;
@@ -112,7 +112,7 @@ fn list(finding: &Finding, threads: &[&str], number: usize, style: &Style, colum
     let widest = threads.iter().map(|t| width(&clean(t))).max().unwrap_or(0).min(20);
     let decisive = words::decisive(finding);
     let mut out = Vec::new();
-    for shown in shown_steps(finding, decisive) {
+    for shown in shown_steps(finding, decisive, MAX_STEPS) {
         let Shown::Step(index, step) = shown else {
             out.push(format!("{} {}", " ".repeat(number + 4), left_out(&shown, style)));
             continue;
@@ -139,17 +139,21 @@ fn list(finding: &Finding, threads: &[&str], number: usize, style: &Style, colum
     out
 }
 
-enum Shown<'f> {
+/// A step with its number, or a gap.
+pub enum Shown<'f> {
+    /// A step.
     Step(usize, &'f FindingStep),
+    /// So many steps.
     LeftOut(usize),
 }
 
-fn shown_steps(finding: &Finding, decisive: Option<usize>) -> Vec<Shown<'_>> {
+/// The steps that a reader sees: all, or about `most` of them at the ends and around the decisive one.
+pub fn shown_steps(finding: &Finding, decisive: Option<usize>, most: usize) -> Vec<Shown<'_>> {
     let steps = &finding.steps;
     let total = steps.len();
     let mut kept: BTreeSet<usize> = (0..total).collect();
-    if total > MAX_STEPS {
-        let part = MAX_STEPS / 4;
+    if total > most {
+        let part = most / 4;
         let middle = decisive.unwrap_or(total / 2);
         kept.retain(|&i| i < part || i + part >= total || i.abs_diff(middle) <= part);
     }
@@ -167,13 +171,15 @@ fn shown_steps(finding: &Finding, decisive: Option<usize>) -> Vec<Shown<'_>> {
     shown
 }
 
-fn left_out(shown: &Shown<'_>, style: &Style) -> String {
+/// What a gap says.
+pub fn left_out(shown: &Shown<'_>, style: &Style) -> String {
     let Shown::LeftOut(n) = shown else { return String::new() };
     let steps = words::count(u64::try_from(*n).unwrap_or(u64::MAX), "step");
     style.paint(Look::Dim, &format!("{0} {steps} left out {0}", style.glyphs.ellipsis))
 }
 
-fn step_number(index: usize, is_decisive: bool, number: usize, style: &Style) -> String {
+/// The number of a step, marked if it decides.
+pub fn step_number(index: usize, is_decisive: bool, number: usize, style: &Style) -> String {
     let marker = if is_decisive { style.glyphs.decisive } else { " " };
     let text = format!("  {marker} {:>width$}", index + 1, width = number);
     paint_some(style, is_decisive.then_some(Look::Bad), &text)

@@ -3,6 +3,7 @@
 
 mod interleaving;
 mod places;
+mod screen;
 pub(crate) mod style;
 mod summary;
 
@@ -34,7 +35,7 @@ pub const FORMAT: Renderer = Renderer {
 pub fn render(report: &Report, options: &Options<'_>) -> String {
     let mut out = String::new();
     for finding in options.visible(report) {
-        out.push_str(&render_finding(finding, options));
+        out.push_str(&one(finding, options));
         out.push('\n');
     }
     let suspicions = options.visible_suspicions(report);
@@ -44,7 +45,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
         out.push_str(&format!("{}\n\n", style.paint(Look::Bold, &heading)));
     }
     for finding in suspicions {
-        out.push_str(&render_finding(finding, options));
+        out.push_str(&one(finding, options));
         out.push('\n');
     }
     out.push_str(&summary::render(report, options));
@@ -59,7 +60,16 @@ pub fn summary_rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str
         .collect()
 }
 
-/// One finding, for `ravel replay` and formats that embed text.
+/// One finding on a screen, or all of it.
+fn one(finding: &Finding, options: &Options<'_>) -> String {
+    if options.verbose {
+        return render_finding(finding, options);
+    }
+    let style = Style::new(options.color, options.unicode);
+    screen::lines(&words::told(finding), options, &style, columns(options)).join("\n")
+}
+
+/// One finding with everything that is known of it, for formats that embed text.
 pub fn render_finding(finding: &Finding, options: &Options<'_>) -> String {
     let finding = &words::told(finding);
     let columns = columns(options);
@@ -76,7 +86,7 @@ pub fn render_finding(finding: &Finding, options: &Options<'_>) -> String {
         lines.extend(callers(finding, &style, columns));
     }
     lines.push(String::new());
-    lines.extend(facts(finding, &style, columns));
+    lines.extend(facts(finding, &style, columns).into_iter().flat_map(|fact| fact.lines));
     lines.push(String::new());
     lines.join("\n")
 }
@@ -190,26 +200,34 @@ fn ways(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
 /// Methods that are named as units of a finding.
 const MOST_UNITS: usize = 4;
 
-fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut fact = |name: &str, look: Look, text: &str| {
+/// A line or more about a finding, under its name.
+struct Fact {
+    /// 0 for a fact that every view has; the others fill a screen in this order.
+    rank: u8,
+    lines: Vec<String>,
+}
+
+fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut fact = |rank: u8, name: &str, look: Look, text: &str| {
         let head = format!("  {name}: ");
         let room = columns - width(&head);
-        for (row, line) in wrap_hanging(&clean(text), room, columns - 4).iter().enumerate() {
-            let start = if row == 0 {
-                style.paint(look, &head)
-            } else {
-                "    ".to_owned()
-            };
-            lines.push(format!("{start}{line}"));
-        }
+        let wrapped = wrap_hanging(&clean(text), room, columns - 4);
+        let lines = wrapped.iter().enumerate().map(|(row, line)| match row {
+            0 => format!("{}{line}", style.paint(look, &head)),
+            _ => format!("    {line}"),
+        });
+        facts.push(Fact {
+            rank,
+            lines: lines.collect(),
+        });
     };
     if let Some(outcome) = &finding.outcome {
         let run = match words::is_of_recording(finding) {
             true => "recorded run",
             false => "forced run",
         };
-        fact(run, Look::Bad, &words::outcome(outcome));
+        fact(0, run, Look::Bad, &words::outcome(outcome));
     }
     let units = words::units(finding);
     if !units.is_empty() {
@@ -218,30 +236,29 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
         if more > 0 {
             text.push_str(&format!(" and {more} more"));
         }
-        fact("should be atomic", Look::Note, &text);
+        fact(2, "should be atomic", Look::Note, &text);
     }
-    fact("evidence", Look::Note, words::meaning(finding));
+    fact(3, "evidence", Look::Note, words::meaning(finding));
     if !finding.also.is_empty() {
-        fact("also seen as", Look::Note, &words::also(finding));
+        fact(1, "also seen as", Look::Note, &words::also(finding));
     }
     if let Some(limit) = &finding.limit {
-        fact(words::limit_label(finding), Look::Note, limit.as_str());
+        fact(0, words::limit_label(finding), Look::Note, limit.as_str());
     }
     if !finding.help.is_empty() {
-        fact("fix", Look::Good, &finding.help);
+        fact(0, "fix", Look::Good, &finding.help);
     }
+    let mut line = |look: Look, name: &str, text: &str| {
+        facts.push(Fact {
+            rank: 0,
+            lines: vec![format!("  {} {text}", style.paint(look, name))],
+        });
+    };
     if !finding.replay.is_empty() {
-        let command = format!(
-            "  {} {}",
-            style.paint(Look::Good, "see it again:"),
-            clean(&finding.replay)
-        );
-        lines.push(command);
+        // Not wrapped: it is copied.
+        line(Look::Good, "see it again:", &clean(&finding.replay));
     }
-    lines.push(format!(
-        "  {} ravel explain {}",
-        style.paint(Look::Dim, "more:"),
-        words::rule(finding.rule)
-    ));
-    lines
+    let explain = format!("ravel explain {}", words::rule(finding.rule));
+    line(Look::Dim, "more:", &explain);
+    facts
 }

@@ -26,7 +26,8 @@ struct MarkedPlace<'f> {
 /// The places as lines of text.
 pub fn lines(finding: &Finding, sources: &SourceFinder, style: &Style, columns: usize) -> Vec<String> {
     let mut out = Vec::new();
-    for places in by_file(finding) {
+    let calls = calls(finding);
+    for places in by_file(finding, &calls) {
         let Some(first) = places.first() else { continue };
         let source = sources.find(&first.step.class, &first.step.file);
         match source {
@@ -39,11 +40,34 @@ pub fn lines(finding: &Finding, sources: &SourceFinder, style: &Style, columns: 
     out
 }
 
+/// The operation of a call in a unit that leads to a step.
+const CALL: &str = "call";
+
+/// The calls in units that lead to the steps: the check and the act in the method to fix. Each with the index of its step.
+fn calls(finding: &Finding) -> Vec<(usize, FindingStep)> {
+    let call = |(index, step): (usize, &FindingStep)| {
+        let frame = words::call_in_unit(finding, step)?;
+        let call = FindingStep {
+            thread: step.thread.clone(),
+            op: CALL.to_owned(),
+            variable: format!("{}.{}", step.class, naming::without_descriptor(&step.method)),
+            class: frame.class.to_owned(),
+            method: frame.method.to_owned(),
+            file: frame.file.to_owned(),
+            line: frame.line,
+            ..FindingStep::default()
+        };
+        Some((index, call))
+    };
+    finding.steps.iter().enumerate().filter_map(call).collect()
+}
+
 /// Distinct places, grouped by file in order of first appearance; within a file by line.
-fn by_file(finding: &Finding) -> Vec<Vec<MarkedPlace<'_>>> {
+fn by_file<'f>(finding: &'f Finding, calls: &'f [(usize, FindingStep)]) -> Vec<Vec<MarkedPlace<'f>>> {
     let mut order: Vec<(&str, &str)> = Vec::new();
     let mut files: BTreeMap<usize, BTreeMap<u32, MarkedPlace<'_>>> = BTreeMap::new();
-    for (index, step) in finding.steps.iter().enumerate() {
+    let calls = calls.iter().map(|(index, step)| (*index, step));
+    for (index, step) in finding.steps.iter().enumerate().chain(calls) {
         let file = if step.file.is_empty() {
             step.class.as_str()
         } else {
@@ -74,12 +98,11 @@ fn by_file(finding: &Finding) -> Vec<Vec<MarkedPlace<'_>>> {
 fn labels(place: &MarkedPlace<'_>) -> Vec<String> {
     let mut deeds: Vec<(String, Vec<String>)> = Vec::new();
     for (number, step) in &place.labels {
-        let deed = clean(&format!(
-            "{} {}{}",
-            words::who(step),
-            words::step_does(step),
-            words::locks_held(step)
-        ));
+        let does = match step.op == CALL {
+            true => format!("calls {}", naming::qualified_method(&step.variable)),
+            false => format!("{}{}", words::step_does(step), words::locks_held(step)),
+        };
+        let deed = clean(&format!("{} {does}", words::who(step)));
         match deeds.iter_mut().find(|(known, _)| *known == deed) {
             Some((_, numbers)) => numbers.push(number.to_string()),
             None => deeds.push((deed, vec![number.to_string()])),
@@ -248,7 +271,7 @@ fn common_indent(places: &[MarkedPlace<'_>], source: &Source) -> usize {
 }
 
 /// The part of a line that fits, and how many columns were left out before it (less the ellipsis put there).
-fn crop(text: &str, indent: usize, focus: usize, room: usize, ellipsis: &str) -> (String, usize) {
+pub fn crop(text: &str, indent: usize, focus: usize, room: usize, ellipsis: &str) -> (String, usize) {
     let skip = if text.chars().take(indent).all(|c| c == ' ') {
         indent.min(text.len())
     } else {

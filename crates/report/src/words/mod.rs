@@ -5,6 +5,7 @@
 mod account;
 mod command;
 mod steps;
+mod unit;
 
 use ravel_analysis::finding::{
     AlsoSeen, Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule, RuleFamily, UnitKind,
@@ -15,6 +16,7 @@ pub use account::account;
 pub use command::program;
 pub use ravel_analysis::numbers::{count, number};
 pub use steps::*;
+pub use unit::call_in_unit;
 
 /// All steps of the evidence ladder, strongest first.
 pub const LADDER: [Evidence; 5] = [
@@ -57,11 +59,9 @@ pub fn parse_rule(name: &str) -> Option<Rule> {
 /// What a step of the ladder says, and what it leaves open.
 pub fn evidence_meaning(evidence: Evidence) -> &'static str {
     match evidence {
-        Evidence::Suspected => "the code breaks a rule of thumb; no order of the threads is known that shows harm",
-        Evidence::Predicted => {
-            "locks and order allow it; no whole schedule was found that leads there, so it was not forced"
-        }
-        Evidence::Witnessed => "a whole schedule leads there; it has not happened in a forced run",
+        Evidence::Suspected => "the code breaks a rule of thumb; no run shows harm",
+        Evidence::Predicted => "locks and happens-before allow it; Ravel found no whole schedule to force",
+        Evidence::Witnessed => "a whole schedule leads to it; it has not happened in a forced run",
         Evidence::Confirmed => {
             "it happened in a forced run; that run had an outcome that a serial order can have as well"
         }
@@ -80,7 +80,7 @@ pub fn meaning(finding: &Finding) -> &'static str {
     // Without units there is no serial order to compare with, and none is needed.
     let stands_still = finding.units.is_empty() && finding.analyses == ["replay"];
     if stands_still && finding.evidence == Evidence::Harmful {
-        return "it happened in two forced runs out of two, and no thread could go on";
+        return "it happened in two forced runs out of two, and no thread could continue";
     }
     evidence_meaning(finding.evidence)
 }
@@ -172,7 +172,7 @@ pub fn units(finding: &Finding) -> Vec<String> {
             [init @ .., last] if !init.is_empty() => format!(" in {} and {last}", init.join(", ")),
             [one, ..] => format!(" in {one}"),
         };
-        // The surest reason to call it one step is reason enough.
+        // One kind is named: the most certain reason why it should be atomic.
         let kind = SURENESS.into_iter().find(|kind| kinds.contains(kind));
         let kind = kind.map(|kind| format!(" ({})", unit_kind(kind))).unwrap_or_default();
         format!("{}{within}{kind}", naming::signature(name))

@@ -29,13 +29,13 @@ pub fn step_does(step: &FindingStep) -> String {
         "read" => "reads",
         "write" => "writes",
         "update" => "updates",
-        "acquire" => "takes",
-        "release" => "gives up",
+        "acquire" => "acquires",
+        "release" => "releases",
         "block" => "waits for",
         "wait" => "waits on",
         "notify" => "notifies",
         "fork" => "starts a thread",
-        "begin" => "begins",
+        "begin" => "starts",
         "end" => "ends",
         "join" => "joins a thread",
         "throw" => "throws the exception",
@@ -56,7 +56,7 @@ pub fn step_op(step: &FindingStep) -> String {
     with_object(order, step)
 }
 
-/// Who does a step: its thread, or nobody in particular for what was found without a run.
+/// Who does a step: its thread, or "a thread" for a finding of the static scan.
 pub fn who(step: &FindingStep) -> &str {
     if step.thread.is_empty() {
         "a thread"
@@ -172,9 +172,9 @@ pub fn order_heading(finding: &Finding) -> &'static str {
         return "the accesses";
     }
     match finding.rule.family() {
-        RuleFamily::Race => "two accesses that nothing keeps apart",
+        RuleFamily::Race => "two accesses that nothing orders",
         RuleFamily::LockOrder => "the order that deadlocks",
-        RuleFamily::Failure => "where the threads are",
+        RuleFamily::Failure => "the threads at the failure",
         RuleFamily::Discipline
         | RuleFamily::Atomicity
         | RuleFamily::AtomicSet
@@ -183,7 +183,7 @@ pub fn order_heading(finding: &Finding) -> &'static str {
     }
 }
 
-/// The finding as it is told to people: in a circle of locks, the last acquire of each thread is the one that blocks.
+/// The finding as people read it: in a cycle of locks, the last acquire of each thread is the one that blocks.
 pub fn told(finding: &Finding) -> Finding {
     let mut told = finding.clone();
     told.candidates.clear();
@@ -207,8 +207,8 @@ pub fn told(finding: &Finding) -> Finding {
     told
 }
 
-/// Two threads that wait for each other over locks of one class: each waits for the one that the other holds, so they can
-/// be told apart, `Account@1` and `Account@2`, where their names alone are the same.
+/// Two threads that deadlock on locks of one class: each waits for the lock that the other holds, so the locks get numbers, `Account@1`
+/// and `Account@2`.
 fn tell_locks_apart(steps: &mut [FindingStep]) {
     let [first, second, third, fourth] = steps else { return };
     let one_name = [&*second, &*third, &*fourth]
