@@ -7,21 +7,21 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-/// What a reader of `ravel --help` needs next.
+/// Printed after `ravel --help`.
 const AFTER: &str = "\
 First steps:
-  ravel demo                       see what it does, on a built-in program
-  ravel run java -cp classes Main  the whole job on yours
-  ravel explain                    what the words in a report mean
+  ravel demo                       find and prove the bug of a built-in program
+  ravel run java -cp classes Main  do the same for your program
+  ravel explain                    explain the terms of a report
 
-Exit codes: 0 nothing shown, 1 something shown, 2 usage or input error,
-3 nothing was observed or only one thread ran, 130 and 143 interrupted.";
+Exit codes: 0 no finding shown, 1 findings shown, 2 usage or input error,
+3 no events recorded or only one thread ran, 130 and 143 interrupted.";
 
 /// Finds the concurrency bugs of JVM programs and proves them.
 #[derive(Parser, Debug)]
 #[command(name = "ravel", version, arg_required_else_help = true, after_help = AFTER)]
 struct Cli {
-    /// Show no progress: no line on a terminal, and none every ten seconds in a log
+    /// Show no progress, on a terminal or in a log
     #[arg(short, long, global = true)]
     quiet: bool,
     #[command(subcommand)]
@@ -30,39 +30,39 @@ struct Cli {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
-    /// Record a command, work out what could go wrong, force it, and report: the whole job.
+    /// Record a command, predict concurrency bugs, prove them by re-running it, and report.
     Run(commands::run::Args),
-    /// Run a command and record what the threads of its JVMs do.
+    /// Run a command and record the events of its JVMs' threads.
     Record(commands::record::Args),
-    /// Analyse traces.
+    /// Analyse traces without running the program again.
     Check(commands::check::Args),
-    /// Force findings of a trace, and say of each what came out.
+    /// Re-run the program of a trace to prove its findings, and report each outcome.
     Replay(commands::replay::Args),
-    /// Find suspicious locking in class files, without running anything.
+    /// Find suspicious locking in class files without running them.
     Scan(commands::scan::Args),
-    /// Find out who protects each field, prove it, and write a focus plan.
+    /// Determine which lock or thread protects each field, prove it, and write a focus plan.
     Own(commands::own::Args),
     /// Render the findings of an earlier run again, in any format.
     Report(commands::report::Args),
     /// Accept today's findings, so that only new ones fail a build.
     Baseline(commands::baseline::Args),
-    /// Compare two reports: what is new, what is gone, whose evidence changed.
+    /// Compare two reports: new findings, fixed findings, changed evidence.
     Diff(commands::diff::Args),
-    /// Look into a trace, convert it.
+    /// Inspect or convert a trace.
     Trace(commands::trace::Args),
-    /// What a rule, a pattern or a step of the evidence means.
+    /// Explain a rule, a pattern or a level of evidence.
     Explain(commands::explain::Args),
     /// Check ravel.toml, or print its schema.
     Config(commands::config::Args),
-    /// Say whether the JVMs here can be recorded, and what would be.
+    /// Check that the installed JVMs can be recorded, and list what a recording contains.
     Doctor(commands::doctor::Args),
-    /// The whole job on a built-in buggy program.
+    /// Find and prove the bug of a built-in program.
     Demo(commands::demo::Args),
-    /// Print the completions for a shell.
+    /// Print the completion script for a shell.
     Completions(commands::generated::CompletionsArgs),
     /// Print the manual page of ravel or of one of its commands.
     Man(commands::generated::ManArgs),
-    /// End programs that are left when Ravel is gone; Ravel starts it for itself.
+    /// End the programs that Ravel started once Ravel is gone; Ravel starts this command itself.
     #[command(hide = true)]
     Guard(commands::guard::Args),
 }

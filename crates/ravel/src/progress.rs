@@ -1,10 +1,11 @@
 //! Progress, on standard error. A terminal shows one line for work that takes longer than a second, and the line disappears
-//! when the work is done. A file or a build server's log gets a line every ten seconds.
+//! when the work is done. A file or a build server's log gets a line every ten seconds. A job is many pieces of work, and counts and
+//! times go on from one to the next: a reader never sees them start again.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ravel_prove::observer::{Observer, Progress, ProgressLine, Work};
@@ -16,12 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(200);
 /// A log gets a line after this long, and again.
 const LOGGED: Duration = Duration::from_secs(10);
-/// Wider than any terminal is by default; a line that wraps could not be cleared.
+/// Narrower than terminals are by default, because a line that wraps cannot be cleared.
 const COLUMNS: usize = 78;
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// From now on no progress is shown.
+/// Turns progress off.
 pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
@@ -48,6 +49,51 @@ impl Style {
     }
 }
 
+/// What the pieces of work before this one did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Done {
+    /// Findings that were tried.
+    tried: usize,
+    /// Findings that happened.
+    happened: usize,
+    /// Orders that were begun.
+    orders: usize,
+    /// When the first finding or order was tried.
+    since: Option<Instant>,
+    /// When a log got its last line, or its first piece of work began.
+    logged: Option<Instant>,
+}
+
+static DONE: Mutex<Done> = Mutex::new(Done {
+    tried: 0,
+    happened: 0,
+    orders: 0,
+    since: None,
+    logged: None,
+});
+
+fn done() -> MutexGuard<'static, Done> {
+    DONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Done {
+    /// The counts with those of a piece of work added.
+    fn with(mut self, progress: &Progress<'_>) -> Done {
+        match *progress {
+            Progress::Exploring { begun, .. } => self.orders += begun,
+            Progress::Forcing { tried, happened, .. } => {
+                self.tried += tried;
+                self.happened += happened;
+            }
+            Progress::Recording { .. }
+            | Progress::Reading { .. }
+            | Progress::Analysing { .. }
+            | Progress::Searching { .. } => {}
+        }
+        self
+    }
+}
+
 /// A line of progress; dropping it clears it.
 struct Line {
     style: Style,
@@ -55,28 +101,38 @@ struct Line {
     below: bool,
     begun: Instant,
     last: Mutex<Option<Instant>>,
+    /// What was done before.
+    before: Done,
+    /// What is done now, this piece of work included.
+    now: Mutex<Done>,
 }
 
 impl Line {
     fn new(work: Work) -> Line {
+        let begun = Instant::now();
+        done().logged.get_or_insert(begun);
+        let before = *done();
         Line {
             style: Style::wanted(),
             below: work == Work::BesideProgram,
-            begun: Instant::now(),
+            begun,
             last: Mutex::new(None),
+            before,
+            now: Mutex::new(before),
         }
     }
 }
 
 impl ProgressLine for Line {
     fn is_due(&self) -> bool {
-        let (first, pause) = match self.style {
-            Style::Quiet => return false,
-            Style::Drawn => (PATIENCE, PAUSE),
-            Style::Logged => (LOGGED, LOGGED),
-        };
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.map_or(self.begun.elapsed() >= first, |last| last.elapsed() >= pause)
+        match self.style {
+            Style::Quiet => false,
+            Style::Drawn => {
+                let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+                last.map_or(self.begun.elapsed() >= PATIENCE, |last| last.elapsed() >= PAUSE)
+            }
+            Style::Logged => done().logged.is_none_or(|last| last.elapsed() >= LOGGED),
+        }
     }
 
     fn elapsed(&self) -> Duration {
@@ -84,12 +140,18 @@ impl ProgressLine for Line {
     }
 
     fn show(&self, progress: &Progress<'_>) {
+        let since = match progress {
+            Progress::Exploring { .. } | Progress::Forcing { .. } => *done().since.get_or_insert(self.begun),
+            _ => self.begun,
+        };
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = self.before.with(progress);
         if !self.is_due() {
             return;
         }
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        let text = words_of(progress, self.elapsed());
+        let text = words_of(progress, &self.before, since.elapsed());
         if self.style == Style::Logged {
+            done().logged = Some(Instant::now());
             write(&format!("ravel: {}\n", layout::clean(&text)));
             return;
         }
@@ -106,6 +168,11 @@ impl ProgressLine for Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
+        let now = *self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut done = done();
+            (done.tried, done.happened, done.orders) = (now.tried, now.happened, now.orders);
+        }
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some() && self.style == Style::Drawn {
             write(if self.below { "\x1b[J" } else { "\r\x1b[K" });
@@ -113,13 +180,13 @@ impl Drop for Line {
     }
 }
 
-/// A terminal that has gone away is no reason to stop.
+/// A closed terminal does not stop the job.
 fn write(text: &str) {
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Shows on the terminal what a job lets its user see.
+/// Shows the remarks and the progress of a job on the terminal.
 pub struct Terminal;
 
 impl Observer for Terminal {
@@ -136,7 +203,8 @@ impl Observer for Terminal {
     }
 }
 
-fn words_of(progress: &Progress<'_>, elapsed: Duration) -> String {
+fn words_of(progress: &Progress<'_>, before: &Done, elapsed: Duration) -> String {
+    let done = before.with(progress);
     let seconds = elapsed.as_secs_f64();
     match *progress {
         Progress::Recording { events, bytes } => {
@@ -149,17 +217,14 @@ fn words_of(progress: &Progress<'_>, elapsed: Duration) -> String {
             let percent = (events * 100 / total.max(1)).min(100);
             format!("analysing {trace}: {percent} % of {} events", round(total))
         }
-        Progress::Exploring { begun, total } => {
-            format!("trying other orders: {begun} of {total}, {seconds:.0} s")
+        Progress::Exploring { total, .. } => {
+            let total = before.orders + total;
+            format!("trying other orders: {} of {total}, {seconds:.0} s", done.orders)
         }
         Progress::Searching { runs } => format!("exploring: up to {runs} runs in one JVM"),
-        Progress::Forcing {
-            tried,
-            total,
-            happened,
-            current,
-        } => {
+        Progress::Forcing { total, current, .. } => {
             let current = format!("{} of {}", words::rule(current.rule), words::variables(current));
+            let (tried, total, happened) = (done.tried, before.tried + total, done.happened);
             format!("forcing: {tried} of {total} tried, {happened} happened, {seconds:.0} s; now {current}")
         }
     }
@@ -183,12 +248,11 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Has Ravel's next words begin on a line of their own, even if the program left one without an end.
+/// Starts a new line, even if the program's last line has no end.
 fn fresh_line() {
     let mut out = io::stderr();
     if out.is_terminal() {
-        // Nobody knows where the cursor is. A line of blanks either fills this line, and nothing is seen of it, or goes on
-        // into the next one.
+        // The column of the cursor is unknown. A row of blanks either fills this line invisibly, or continues on the next one.
         let width = rustix::termios::tcgetwinsize(&out).map_or(80, |size| usize::from(size.ws_col).clamp(1, 1000));
         let _ = write!(out, "{}\r\x1b[K", " ".repeat(width));
     } else if let Ok(mut file) = fs::File::open("/proc/self/fd/2")
@@ -205,24 +269,30 @@ fn fresh_line() {
 mod tests {
     use super::*;
 
-    fn line(style: Style, age: Duration) -> Option<Line> {
-        Some(Line {
-            style,
-            below: false,
-            begun: Instant::now().checked_sub(age)?,
-            last: Mutex::new(None),
-        })
+    fn line(style: Style, age: Duration) -> Line {
+        let begun = Instant::now().checked_sub(age).expect("the machine runs longer");
+        done().logged = Some(begun);
+        let mut line = Line::new(Work::Alone);
+        (line.style, line.begun) = (style, begun);
+        line
     }
 
     #[test]
-    fn a_log_gets_a_line_every_ten_seconds_and_a_quiet_run_none() {
-        let due = |style, age| line(style, Duration::from_secs(age)).is_none_or(|line| line.is_due());
+    fn a_log_gets_a_line_every_ten_seconds_and_counts_never_start_again() {
+        let due = |style, age| line(style, Duration::from_secs(age)).is_due();
         assert!(due(Style::Drawn, 2) && due(Style::Logged, 11));
-        assert!(!line(Style::Logged, Duration::from_secs(9)).is_some_and(|line| line.is_due()));
-        assert!(!line(Style::Quiet, Duration::from_secs(60)).is_some_and(|line| line.is_due()));
-        if let Some(logged) = line(Style::Logged, Duration::from_secs(60)) {
-            logged.show(&Progress::Exploring { begun: 1, total: 2 });
-            assert!(!logged.is_due());
-        }
+        assert!(!due(Style::Logged, 9) && !due(Style::Quiet, 60));
+        let logged = line(Style::Logged, Duration::from_secs(60));
+        logged.show(&Progress::Exploring { begun: 1, total: 2 });
+        assert!(!logged.is_due());
+        assert!(
+            !Line::new(Work::Alone).is_due(),
+            "the next piece of work goes on waiting"
+        );
+        drop(logged);
+        let next = Line::new(Work::Alone);
+        let progress = Progress::Exploring { begun: 1, total: 3 };
+        let words = words_of(&progress, &next.before, Duration::from_secs(7));
+        assert_eq!(words, "trying other orders: 2 of 4, 7 s");
     }
 }

@@ -43,7 +43,7 @@ fn it_runs_on_every_jdk_and_leaves_nothing_behind() {
         let said = text(&output);
         assert!(said.contains("\ntickets left: 0\n"), "{said}");
         assert!(
-            said.contains("events of 3 threads and 1 memory cell that they share"),
+            said.contains("events of 3 threads, which share 1 memory cell"),
             "{said}"
         );
         assert!(said.contains(&jdk.tool("javac").display().to_string()), "{said}");
@@ -82,7 +82,7 @@ fn an_interrupt_ends_it_with_what_is_known() {
     let output = child.wait_with_output().expect("it ends");
     said.push_str(&text(&output));
     assert_eq!(output.status.code(), Some(143), "{said}");
-    for untrue in ["--budget", "cannot read", "\n5. ", "Now yours"] {
+    for untrue in ["--budget", "cannot read", "\n5. ", "Now your program"] {
         assert!(!said.contains(untrue), "{untrue} in:\n{said}");
     }
     assert!(

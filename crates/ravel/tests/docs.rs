@@ -52,7 +52,7 @@ fn shell(jdk: &Jdk, folder: &Path, line: &str) -> Output {
     )
 }
 
-/// The lines of a report that are the same whoever came first.
+/// The lines of a report that do not depend on the order of the threads.
 fn is_steady(line: &str) -> bool {
     [
         "harmful[",

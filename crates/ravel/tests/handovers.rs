@@ -1,4 +1,4 @@
-//! Whoever waits for work has seen it: for each way of handing work over, nothing may even be predicted.
+//! A hand-over orders the two threads: for each way to hand work over, Ravel predicts nothing.
 
 mod common;
 

@@ -158,7 +158,7 @@ impl Source for Focused<'_> {
         self.reader.names()
     }
 
-    // The analyses pass over what nobody shares only if they can look twice, and would meet other bounds without.
+    // The analyses skip unshared locations only if they can read twice, and would reach other bounds without.
     fn again(&mut self) -> Option<Box<dyn Source + '_>> {
         Some(Box::new(Focused::open(self.trace, self.plan, self.for_races)))
     }
@@ -276,7 +276,7 @@ fn loses_nothing_within(
         let method = reader.names().methods.get(site.method.index());
         // What a class initialiser writes comes before every other use of the class.
         let initialises = method.is_some_and(|method| method.name == "<clinit>");
-        // Whoever has an object for good is one thread.
+        // A permanent owner is one thread.
         let others = proven == Some('o') && *owners.entry(location).or_insert(event.thread) != event.thread;
         if proven == Some('l') || others || proven == Some('u') && event.op.is_write() && !initialises {
             wrong.push(format!(
@@ -776,7 +776,7 @@ fn fields_and_methods_are_explained_and_wrong_input_is_named() {
     assert!(text.contains("race-unsafe") && text.contains("Account.java:"), "{text}");
     let output = own(&["--explain", "Purse.nothing"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no field or method"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no field or method"));
     std::fs::write(dir.path().join("Broken.class"), b"\xca\xfe\xba\xbe....").expect("written");
     let output = own(&[]);
     assert_eq!(output.status.code(), Some(2));

@@ -241,7 +241,7 @@ fn faulty_programs_hang_nothing_and_leave_nothing() {
             "NeverEnds",
             &["--end-after", "1.5", "--budget", "20"],
             0,
-            "was ended after 1.5 s",
+            "ended the program after 1.5 s",
         ),
     ];
     let jobs: Vec<_> = tested_jdks()
@@ -391,7 +391,7 @@ fn an_interrupt_ends_what_runs_and_reports_what_is_known() {
         let told = words(&output);
         check(told.contains("Lingers.value") && told.contains("interrupted: "), &told)?;
         // The budget was not what ended it.
-        check(!told.contains("time was used up"), &told)?;
+        check(!told.contains("time ran out"), &told)?;
         check(output.status.code() == Some(130), output.status)?;
         let written =
             std::fs::read_to_string(work.directory.path().join("t.json")).map_err(|error| error.to_string())?;

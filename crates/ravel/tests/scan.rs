@@ -91,7 +91,7 @@ fn every_format_has_the_findings() {
         "in Shop.Cell.get (Shop.java:5)",
         "fix: Hold this.cell from line 15 to line 16.",
         "ravel explain double-checked-locking",
-        "Taken to lock nothing:",
+        "Assumed to take no lock:",
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
@@ -130,7 +130,7 @@ fn exit_codes_and_configuration() {
         (&["Cut.class"], 3, "Cut.class: unexpected end"),
         (&["cut.jar"], 2, "the archive is cut off or damaged"),
         (&["notes.txt"], 2, "notes.txt: not a class"),
-        (&["classes", "--jdk", "empty"], 2, "--jdk empty: no JDK is there"),
+        (&["classes", "--jdk", "empty"], 2, "--jdk empty: not a JDK"),
         (&["classes", "--variat"], 2, "'--variant'"),
     ] {
         let output = scan(folder, arguments);

@@ -14,7 +14,7 @@ use common::{compile_some, program, ravel, run, tested_jdks};
 const LIMIT: Duration = Duration::from_secs(120);
 const INTERRUPT: &[u8] = b"\x03";
 
-/// Two threads count for as long as they are told, or until somebody ends them.
+/// Two threads count for the given time, or until a signal ends them.
 const COUNTS: &str = "
 public class Counts {
     static int shared;

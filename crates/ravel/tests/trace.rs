@@ -166,11 +166,7 @@ fn a_damaged_trace_is_refused_and_can_be_salvaged() {
     );
     let output = ravel(directory.path(), &["info", "a.ravel", "--salvage"]);
     assert!(output.status.success());
-    assert!(
-        text(&output.stdout).contains("were passed over"),
-        "{}",
-        text(&output.stdout)
-    );
+    assert!(text(&output.stdout).contains("skipped "), "{}", text(&output.stdout));
     bytes[middle] ^= 0x55;
     bytes.truncate(bytes.len() - 10);
     std::fs::write(&path, &bytes).expect("written");

@@ -13,7 +13,7 @@ use super::report::{print, read_findings, write};
 /// The arguments of `ravel baseline`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A findings.json, the folder that has one, or - for standard input
+    /// A findings.json, the folder that contains one, or - for standard input
     findings: PathBuf,
     /// The baseline to write [default: the one in ravel.toml, else ravel-baseline.json]
     #[arg(long, short, value_name = "FILE")]
@@ -21,7 +21,7 @@ pub struct Args {
     /// The configuration [default: ravel.toml, if there is one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Drop entries whose bug is gone
+    /// Drop entries whose bug was not found again
     #[arg(long)]
     prune: bool,
 }

@@ -1,4 +1,4 @@
-//! `ravel check`: analyses traces and reports what could happen.
+//! `ravel check`: analyses traces and reports predicted bugs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,22 +28,22 @@ pub struct Args {
     /// The analyses to run; all if none is named.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help = format!("Run only these analyses ({})", registry::ANALYSES.default_names().join(", ")))]
     pub analyses: Vec<String>,
-    /// Look only at these kinds of units (section, method, compound, declared)
+    /// Check only these kinds of units (section, method, compound, declared)
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = parse_kind)]
     pub units: Vec<UnitKind>,
-    /// Analyse on so many cores (default: all); the result is the same on any number
+    /// Cores to analyse on [default: all]; the result does not depend on their number
     #[arg(long, value_name = "N")]
     pub threads: Option<std::num::NonZeroUsize>,
-    /// Pass over damage in the middle of a trace instead of stopping there
+    /// Skip damaged parts of a trace instead of stopping there
     #[arg(long)]
     pub salvage: bool,
-    /// Do not check again what this plan of `ravel own` proves; for traces recorded with it
+    /// Skip what this plan of `ravel own` proves; for traces recorded with it
     #[arg(long, value_name = "PLAN")]
     pub focus: Option<PathBuf>,
     /// Let `blocks` compare executions of methods that the plan proves atomic as one event for each variable
     #[arg(long, requires = "focus", hide = true)]
     pub reduce_atomic: bool,
-    /// How to report.
+    /// The report.
     #[command(flatten)]
     pub report: ReportArgs,
 }
@@ -58,8 +58,7 @@ fn parse_kind(name: &str) -> Result<UnitKind, String> {
     }
 }
 
-/// Runs `ravel check`. Ends with 0 or 1 as the report says, 2 if a trace could not be read to its end, 3 if there was
-/// nothing in any.
+/// Runs `ravel check`. Exit 0 or 1: the report's. 2: a trace could not be read to its end. 3: no trace has events.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let config = args.report.load_config()?;
     let mut settings = super::run::settings(&config, Budget::default());
@@ -69,7 +68,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !args.units.is_empty() {
         settings.units.kinds.clone_from(&args.units);
     }
-    // A name that no analysis has is said before any trace is looked at.
+    // Reject an unknown analysis before a trace is read.
     registry::choose(&settings.analyses, &settings.patterns)?;
     let plan = args
         .focus
@@ -95,7 +94,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         untested: _,
     } = job.finish();
     if !whole && !args.salvage && interrupted.is_none() {
-        warnings.push("--salvage reads on after the damage".to_owned());
+        warnings.push("--salvage skips the damage and reads on".to_owned());
     }
     let analysed = format!("{} analyses in {:.1} s", work.analyses, start.elapsed().as_secs_f64());
     let notes = Notes {
@@ -114,17 +113,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What would prove more than an analysis of traces does, if there is something to prove and a command to start again.
+/// The command that would prove more than this analysis, if there are findings to prove and a command to run again.
 fn untested(report: &Report, traces: &[PathBuf]) -> Option<String> {
     let can_prove = report.findings.iter().any(is_replayable) && !report.program.is_empty();
     let trace = match traces {
         [one] => one.display().to_string(),
         _ => "TRACE".to_owned(),
     };
-    can_prove.then(|| format!("`ravel replay {trace}` runs the program again to prove them"))
+    can_prove.then(|| format!("`ravel replay {trace}` re-runs the program to prove them"))
 }
 
-/// What a plan proves of a trace's program, if the trace was recorded with that plan and all of it held.
+/// The facts that a plan proves about a trace's program, if the trace was recorded with that plan and it held for every class.
 fn focus(plan: Option<&(Plan, &Path)>, path: &Path, trace: &Trace) -> Focus {
     let Some((plan, name)) = plan else {
         return Focus::default();
@@ -133,7 +132,7 @@ fn focus(plan: Option<&(Plan, &Path)>, path: &Path, trace: &Trace) -> Focus {
         Ok(()) => proven(plan),
         Err(reason) => {
             eprintln!(
-                "ravel: {}: {reason}; {} is not used, everything is checked",
+                "ravel: {}: {reason}; checking everything without {}",
                 path.display(),
                 name.display()
             );
@@ -161,8 +160,8 @@ mod tests {
         let mut finding: ravel_analysis::finding::Finding = serde_json::from_value(finding).expect("a finding");
         finding.candidates.push(ravel_analysis::finding::Candidate::default());
         report.findings.push(finding);
-        let told = untested(&report, &traces).expect("something to prove");
-        assert!(told.starts_with("`ravel replay t.ravel`"), "{told}");
+        let hint = untested(&report, &traces).expect("something to prove");
+        assert!(hint.starts_with("`ravel replay t.ravel`"), "{hint}");
         report.program.clear();
         assert_eq!(untested(&report, &traces), None, "an imported trace has no command");
     }

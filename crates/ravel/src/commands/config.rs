@@ -1,4 +1,4 @@
-//! `ravel config`: checks `ravel.toml` and says what it means, or prints its schema.
+//! `ravel config`: checks and explains `ravel.toml`, or prints its schema.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
-    /// Read the configuration, say every mistake, else what it means
+    /// Read the configuration and list its mistakes, or its meaning if there are none
     Check {
         /// The file [default: ravel.toml in the working folder]
         file: Option<PathBuf>,
@@ -36,7 +36,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Check { file } => {
             let folder = std::env::current_dir()?;
             if file.is_none() && !folder.join(FILE_NAME).exists() {
-                print("There is no ravel.toml here: the defaults count. `ravel explain config` shows one.\n")?;
+                print("No ravel.toml here: the defaults apply. `ravel explain config` shows one.\n")?;
                 return Ok(ExitCode::SUCCESS);
             }
             let config = config::load(file.as_deref(), &folder)?;
@@ -47,7 +47,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn describe(config: &Config, today: Day) -> String {
-    let mut lines = vec!["The configuration is right. It says:".to_owned()];
+    let mut lines = vec!["The configuration is valid:".to_owned()];
     let mut say = |what: &str, values: &[String]| {
         if !values.is_empty() {
             lines.push(format!("  {what}: {}", values.join(", ")));
@@ -57,10 +57,10 @@ fn describe(config: &Config, today: Day) -> String {
     say("never record", &config.record.exclude);
     if let Some(kinds) = &config.units.kinds {
         let kinds: Vec<String> = kinds.iter().map(|k| words::unit_kind(*k).to_owned()).collect();
-        say("units are each", &kinds);
+        say("kinds of units", &kinds);
     }
-    say("one step", &config.units.declare);
-    say("not one step", &config.units.not_atomic);
+    say("atomic", &config.units.declare);
+    say("not atomic", &config.units.not_atomic);
     for set in &config.atomic_sets {
         say(&format!("atomic set {}", set.name), &set.fields);
     }
@@ -71,7 +71,7 @@ fn describe(config: &Config, today: Day) -> String {
         );
     }
     say("not shared", &config.scan.unshared);
-    say("shared after all", &config.scan.shared);
+    say("shared", &config.scan.shared);
     if let Some(level) = config.report.fail_on {
         say("a build fails on", &[format!("{} or more", words::evidence(level))]);
     }
@@ -84,12 +84,12 @@ fn describe(config: &Config, today: Day) -> String {
         .filter(|p| !p.exists())
         .map(|p| p.display().to_string())
         .collect();
-    say("warning: sources that are not there", &missing);
+    say("warning: missing sources", &missing);
     if let Some(baseline) = &config.report.baseline {
         let state = if baseline.exists() {
             ""
         } else {
-            " (not written yet: ravel baseline)"
+            " (does not exist yet: `ravel baseline` writes it)"
         };
         say("accepted findings", &[format!("{}{state}", baseline.display())]);
     }
@@ -97,9 +97,9 @@ fn describe(config: &Config, today: Day) -> String {
     say("also written", &outputs);
     for suppression in &config.suppressions {
         let state = match suppression.until {
-            Some(until) if today > until => format!("ended on {until}"),
+            Some(until) if today > until => format!("expired on {until}"),
             Some(until) => format!("until {until}"),
-            None => "for good".to_owned(),
+            None => "without end".to_owned(),
         };
         say(
             &format!("suppression in line {}", suppression.line),
@@ -107,7 +107,7 @@ fn describe(config: &Config, today: Day) -> String {
         );
     }
     if lines.len() == 1 {
-        lines.push("  nothing: the defaults count".to_owned());
+        lines.push("  empty: the defaults apply".to_owned());
     }
     lines.join("\n") + "\n"
 }

@@ -1,4 +1,4 @@
-//! `ravel demo`: the whole job on a built-in buggy program.
+//! `ravel demo`: finds and proves the bug of a built-in program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -21,7 +21,7 @@ use super::report::{ReportArgs, print};
 use super::run;
 use crate::progress::Terminal;
 
-/// What the built-in program may take.
+/// The limits for the built-in program.
 const BUDGET: Budget = Budget {
     jobs: 1,
     repeats: 0,
@@ -31,7 +31,7 @@ const BUDGET: Budget = Budget {
 
 const SOURCE: &str = include_str!("../../demo/shop/Shop.java");
 
-/// What is wrong in the program, and what repairs it.
+/// The bug of the program, and its fix.
 const BUGGY: &str = "\
         int count = Math.min(wanted, tickets.left());
         tickets.take(count);
@@ -75,7 +75,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         }
         None => {
             temporary = scratch::directory()?;
-            // Nobody will look there afterwards: paths in the report are shorter seen from inside.
+            // The directory is deleted at the end, so paths in the report can be relative to it.
             std::env::set_current_dir(temporary.path()).context("a temporary directory")?;
             PathBuf::new()
         }
@@ -87,7 +87,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return Ok(ExitCode::from(interrupt::exit_code().unwrap_or(3)));
     }
     seen(&demo, kept)?;
-    print("\n4. Working out what else could have happened, and making it happen:\n\n")?;
+    print("\n4. Predicting other orders of the same steps, and forcing them:\n\n")?;
     let report = ReportArgs {
         source: vec![demo.sources.clone()],
         out: if kept { vec![page(&directory)] } else { Vec::new() },
@@ -108,11 +108,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     if kept {
         print(&format!(
-            "\nThe same as a page for a browser: {}\n",
+            "\nThe same report as a page: {}\n",
             directory.join("report.html").display()
         ))?;
     }
-    print("\nNow yours: ravel run -- java -cp CLASSES MAIN\n(or mvn test, or a script that starts a JVM)\n")?;
+    print("\nNow your program: ravel run -- java -cp CLASSES MAIN\n(or mvn test, or a script that starts a JVM)\n")?;
     Ok(code)
 }
 
@@ -123,7 +123,7 @@ fn page(directory: &Path) -> Output {
     }
 }
 
-/// Compiles the built-in program into `directory` and records it there, saying what it does.
+/// Compiles the built-in program into `directory` and records it there, with a line about each step.
 pub fn demo(directory: &Path) -> Result<Demo> {
     let java = java::jdk()?;
     let lines = SOURCE.lines().count();
@@ -134,15 +134,15 @@ pub fn demo(directory: &Path) -> Result<Demo> {
     ))?;
     print(&format!("2. Compiling it with {}.\n", java.tool("javac").display()))?;
     let built = compile(&java, SOURCE, directory, "")?;
-    print("3. Running it once, recorded. All goes well, as it does nearly always. It says:\n\n")?;
+    print("3. Recording one run. It succeeds, as nearly every run does. Its output:\n\n")?;
     built.record(&java, &directory.join("demo.ravel"))
 }
 
-/// Shows that the repaired program has nothing left to find.
+/// Shows that Ravel finds no bug in the fixed program.
 fn corrected(directory: &Path) -> Result<()> {
     let source = SOURCE.replace(BUGGY, FIXED);
     print(&format!(
-        "\n5. The same program, with one lock over both calls:\n\n{}\n   Recorded and forced the same way, it says:\n\n",
+        "\n5. The same program with one lock over both calls:\n\n{}\n   Recorded and forced in the same way, it prints:\n\n",
         excerpt(&source)
     ))?;
     let java = java::jdk()?;
@@ -158,8 +158,11 @@ fn corrected(directory: &Path) -> Result<()> {
     }
     let left = job.findings().iter().filter(|finding| finding.shown).count();
     print(&match left {
-        0 => "\n   Found: nothing. The bug is gone.\n".to_owned(),
-        left => format!("\n   Found: {}. That should not be.\n", count(left as u64, "bug")),
+        0 => "\n   No bug found: the fix is complete.\n".to_owned(),
+        left => format!(
+            "\n   Found {}, although the program is correct.\n",
+            count(left as u64, "bug")
+        ),
     })
 }
 
@@ -231,7 +234,7 @@ fn seen(demo: &Demo, kept: bool) -> Result<()> {
         return Ok(());
     };
     let mut text = format!(
-        "\n   Ravel saw {} of {} and {} that they share.\n",
+        "\n   Ravel recorded {} of {}, which share {}.\n",
         count(seen.events, "event"),
         count(seen.threads as u64, "thread"),
         count(seen.shared.unwrap_or(0) as u64, "memory cell"),

@@ -1,4 +1,4 @@
-//! `ravel diff`: what changed from one report to the next.
+//! `ravel diff`: the changes from one report to the next.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,14 +10,14 @@ use super::report::{ColorArgs, print, read_findings};
 /// The arguments of `ravel diff`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The findings of before: a findings.json, the folder that has one, or - for standard input
+    /// The old findings: a findings.json, the folder that contains one, or - for standard input
     old: PathBuf,
-    /// The findings of now
+    /// The new findings
     new: PathBuf,
-    /// Compare what is held back, too
+    /// Also compare findings that are not proven
     #[arg(long)]
     all: bool,
-    /// What to print: text or json
+    /// The format on standard output: text or json
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
     format: String,
     /// Columns of text [default: those of the terminal, 80 in a file or a pipe]

@@ -1,5 +1,5 @@
-//! `ravel doctor`: which JVMs there are, whether the agent works in each, what would be recorded, and what to do about
-//! each problem.
+//! `ravel doctor`: lists the installed JVMs, whether the agent works in each, what a recording contains, and how to solve each
+//! problem.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -25,7 +25,7 @@ const PROBE: &[u8] = include_bytes!("../../demo/probe/Probe.class");
 /// The arguments of `ravel doctor`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Class names, jars or directories of classes: says what recording would do with them
+    /// Class names, jars or directories of classes: shows which of them a recording contains
     #[arg(value_name = "CLASS|JAR|DIR")]
     classes: Vec<String>,
     #[command(flatten)]
@@ -81,7 +81,7 @@ fn agent(problems: &mut Vec<String>) -> Result<()> {
 fn javas(problems: &mut Vec<String>) -> Result<()> {
     let installed = java::installed();
     if installed.is_empty() {
-        problems.push(format!("no Java was found: {}", java::HOW_TO_INSTALL));
+        problems.push(format!("no Java found: {}", java::HOW_TO_INSTALL));
         return print("java      none\n");
     }
     let mut works = Vec::new();
@@ -104,7 +104,7 @@ fn javas(problems: &mut Vec<String>) -> Result<()> {
         }
         works.push(outcome.is_ok());
     }
-    // Others may lie around: what counts is what a plain `java` starts.
+    // The first one is the JVM that a plain `java` starts; the others do not matter.
     if works.first() == Some(&false) {
         let first = &installed[0];
         let other = installed.iter().zip(&works).find(|(_, works)| **works);
@@ -160,7 +160,7 @@ fn probe(java: &Java) -> Result<String> {
     ))
 }
 
-/// What the JVMs will find in the environment besides the agent.
+/// The options that JVMs get from the environment besides the agent.
 fn environment() -> Result<()> {
     for name in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
         if let Ok(value) = std::env::var(name)

@@ -1,4 +1,4 @@
-//! `ravel explain`: what a rule, a pattern or a step of the evidence means, with an example and its fix.
+//! `ravel explain`: explains a rule, a pattern or a level of evidence, with an example and its fix.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use super::report::{ColorArgs, print};
 /// The arguments of `ravel explain`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A rule (data-race, atomicity, …), a pattern ("R W' W"), patterns, evidence or config; all names if left out
+    /// A rule (data-race, atomicity, …), a pattern ("R W' W"), patterns, evidence or config [default: list all names]
     topic: Option<String>,
     /// Print the page as Markdown
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `ravel completions` and `ravel man`: what shells and `man` want to know of the command line, made from its one definition.
+//! `ravel completions` and `ravel man`: generated from the one definition of the command line.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `ravel own`: who protects what, what is proven of it, and the focus plan that follows.
+//! `ravel own`: discovers the owner of each field, proves it, and writes a focus plan.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,25 +12,25 @@ use ravel_trace::{ReadOptions, Reader};
 
 use ravel_prove::plans::class_path;
 
-/// Find out who protects each field, prove it, and write a focus plan.
+/// Determine which lock or thread protects each field, prove it, and write a focus plan.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Traces (*.ravel), from which owners are discovered, and jars, directories or class files: all classes of the program
-    /// but the JDK's. Without any of the latter they are taken from the command of the first trace
+    /// Traces (*.ravel), to discover owners, and jars, directories or class files: all classes of the program except the
+    /// JDK's [default: the class path of the first trace's command]
     #[arg(required = true, value_name = "TRACE|CLASSES")]
     inputs: Vec<PathBuf>,
-    /// Where the plan goes
+    /// The plan to write
     #[arg(short, long, default_value = "plan.toml", value_name = "FILE")]
     output: PathBuf,
-    /// Explain what was found of a field or method (`shop.Stock.items`, `Stock.take`) and write no plan (repeatable)
+    /// Explain the result for a field or method (`shop.Stock.items`, `Stock.take`) and write no plan (repeatable)
     #[arg(long, value_name = "CLASS.MEMBER")]
     explain: Vec<String>,
-    /// List every field that may race, not the first ten
+    /// List every field that may race, not only the first ten
     #[arg(long)]
     all: bool,
 }
 
-/// Runs the command. Exit 0: a plan was written. 2: input error. 3: there was no class to look at.
+/// Runs the command. Exit 0: a plan was written. 2: input error. 3: no class to analyse.
 pub fn run(args: Args) -> Result<ExitCode> {
     let (traces, mut paths): (Vec<PathBuf>, Vec<PathBuf>) = args
         .inputs
@@ -40,14 +40,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
     for trace in &traces {
         let mut reader = Reader::open(trace, ReadOptions::default())?;
         if paths.is_empty() {
-            paths =
-                class_path(reader.header()).with_context(|| format!("{}: which classes were run", trace.display()))?;
+            paths = class_path(reader.header()).with_context(|| format!("{}: no class path", trace.display()))?;
         }
         discover(&mut reader, &mut suggestions)?;
     }
     let inputs = read(&paths)?;
     if inputs.is_empty() {
-        eprintln!("ravel: there is no class to look at in {}", names(&paths));
+        eprintln!("ravel: no class in {}", names(&paths));
         return Ok(ExitCode::from(3));
     }
     let result = own(&inputs, &paths, &suggestions);
@@ -56,7 +55,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             eprintln!("ravel: {problem}");
         }
         bail!(
-            "{} part(s) of the program cannot be read, so nothing can be proven of it; leave them out only if they are never loaded",
+            "{} part(s) of the program cannot be read, so nothing can be proven; leave them out only if no JVM ever loads them",
             result.unreadable.len()
         );
     }
@@ -68,7 +67,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     std::fs::write(&args.output, result.plan.text()).with_context(|| args.output.display().to_string())?;
     print(&result.plan, args.all);
-    println!("written to {}: use it with --focus {0}", args.output.display());
+    println!("wrote {}: use it with --focus {0}", args.output.display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -127,10 +126,10 @@ fn print(plan: &Plan, all: bool) {
     match s.precision {
         Precision::Sites => {}
         Precision::Classes => {
-            println!("a large program: objects of one class that one class makes were not told apart")
+            println!("a large program: objects of one class that the same class allocates are treated as one")
         }
         Precision::Coarse => println!(
-            "a large program: objects of one class that one class makes were not told apart, nor were those that static fields or the JDK lead to"
+            "a large program: objects of one class that the same class allocates, or that static fields or the JDK reach, are treated as one"
         ),
     }
     let unsafe_fields: Vec<_> = plan.fields.iter().filter(|field| field.owner == RACE_UNSAFE).collect();
@@ -147,7 +146,7 @@ fn print(plan: &Plan, all: bool) {
     }
 }
 
-/// Says what is known of members with this name.
+/// Prints the plan's facts about members with this name.
 fn explain(plan: &Plan, name: &str) -> Result<()> {
     let wanted = name.replace('$', ".");
     let matches = |full: &str| {
@@ -162,7 +161,7 @@ fn explain(plan: &Plan, name: &str) -> Result<()> {
             println!("  the traces suggest: {discovered}");
         }
         if let Some(given) = &field.given {
-            println!("  the program says: {given}");
+            println!("  the program declares: {given}");
         }
         println!("  {}", meaning(&field.owner));
         for reason in &field.reasons {
@@ -199,14 +198,14 @@ fn explain(plan: &Plan, name: &str) -> Result<()> {
                 println!("  {reason}");
             }
             if method.quiet {
-                println!("  nothing in it, or in what it calls, needs recording");
+                println!("  neither its code nor the methods it calls need recording");
             }
         }
     }
     if !found {
         let known: Vec<&str> = plan.fields.iter().map(|field| field.name.as_str()).collect();
         bail!(
-            "there is no field or method {name}; the fields are {}{}",
+            "no field or method {name}; the fields are {}{}",
             known.iter().take(8).copied().collect::<Vec<_>>().join(", "),
             if known.len() > 8 { ", …" } else { "" }
         );
@@ -219,13 +218,13 @@ fn meaning(owner: &str) -> &'static str {
         "final" => "declared final",
         "volatile" => "declared volatile: accesses are synchronisation",
         "unused" => "no code accesses it",
-        "thisThread" => "every object it is accessed in stays with one thread",
+        "thisThread" => "only one thread ever accesses it in any object",
         "unique" => {
-            "every object it is accessed in is one thread's, or was made by one for another that has it alone from its start"
+            "one thread at a time: its creator's until the object is handed to a new thread, which then has it alone"
         }
-        "readonly" => "only constructors (or the class's initialiser) write it",
-        "self" => "the object's own lock is held at every access that another thread could meet",
-        RACE_UNSAFE => "no owner could be proven:",
-        _ => "this lock is held at every access that another thread could meet",
+        "readonly" => "only constructors (or the class initialiser) write it",
+        "self" => "every access that may be concurrent holds the object's own lock",
+        RACE_UNSAFE => "no owner proven:",
+        _ => "every access that may be concurrent holds this lock",
     }
 }

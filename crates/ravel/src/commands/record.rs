@@ -1,4 +1,4 @@
-//! `ravel record`: run a command and record what its threads do.
+//! `ravel record`: run a command and record the events of its threads.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,34 +17,34 @@ use ravel_trace::StandardInput;
 use super::run::exit_code;
 use crate::progress::{Terminal, size};
 
-/// What a reader of `ravel record --help` may type.
+/// Printed after `ravel record --help`.
 const EXAMPLES: &str = "\
 Examples:
   ravel record java -cp classes Main             one trace, trace.ravel
   ravel record -o t.ravel --max-time 30 -- mvn -q test
                                                  one trace for each JVM of the build, 30 seconds each
-  ravel record --print-option                    the option for a JVM that something else starts";
+  ravel record --print-option                    the option for a JVM that an IDE or a build file starts";
 
-/// Run a command and record what the threads of its JVMs do.
+/// Run a command and record the events of its JVMs' threads.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The trace; with several JVMs each gets its process id in the name (or where %p stands).
+    /// The trace to write; with several JVMs, the name of each trace gets the process id (in place of %p if given).
     #[arg(short, long, default_value = "trace.ravel", value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
     pub recorder: RecorderArgs,
-    /// Record each thread only N times (1 to 255) at each access in the code: a cheap trace for `ravel own`, which discovers
-    /// owners in it; it is too thin to be checked for bugs.
+    /// Record only the first N (1 to 255) executions of each access per thread: a cheap trace in which `ravel own` discovers
+    /// owners; `ravel check` needs a full one.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     sample: Option<u8>,
-    /// What to return: Ravel's own verdict, or the program's exit code.
+    /// The exit code: Ravel's verdict, or that of the program.
     #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
     exit_code: ExitCodeOf,
-    /// Run nothing; print the option that makes a JVM record itself, for an IDE or a build file.
+    /// Run nothing; print the JVM option that records, for an IDE or a build file.
     #[arg(long, conflicts_with_all = ["command", "exit_code"])]
     print_option: bool,
-    /// The command and its arguments: java …, mvn test, a script. What follows it is no option of Ravel.
+    /// The command and its arguments: java …, mvn test, a script. Everything after its name belongs to the command.
     #[arg(
         trailing_var_arg = true,
         required_unless_present = "print_option",
@@ -56,78 +56,78 @@ pub struct Args {
 /// Whose exit code is returned.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExitCodeOf {
-    /// 0: recorded. 2: usage or input error. 3: nothing was observed.
+    /// 0: recorded. 2: usage or input error. 3: no events recorded.
     Ravel,
     /// The program's own.
     Program,
 }
 
-/// What is recorded and what is left out.
+/// The selection of recorded classes and events.
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Recording")]
 pub struct RecorderArgs {
-    /// Record only classes whose name begins like this (repeatable).
+    /// Record only classes whose name starts with PREFIX (repeatable).
     #[arg(long, value_name = "PREFIX")]
     include: Vec<String>,
-    /// Do not record classes whose name begins like this (repeatable).
+    /// Do not record classes whose name starts with PREFIX (repeatable).
     #[arg(long, value_name = "PREFIX")]
     exclude: Vec<String>,
-    /// Record build tools, test runners and language runtimes too.
+    /// Also record build tools, test runners and language runtimes.
     #[arg(long)]
     keep_frameworks: bool,
-    /// Record objects that only one thread has touched so far, too.
+    /// Also record objects that only one thread has accessed so far.
     #[arg(long)]
     keep_unshared: bool,
-    /// Record accesses that repeat what the thread just did, or has often done while nobody else came, too.
+    /// Also record accesses that repeat the thread's last one, or one that it has often made while no other thread came.
     #[arg(long)]
     keep_repeats: bool,
-    /// Record final fields, too.
+    /// Also record final fields.
     #[arg(long)]
     keep_final: bool,
-    /// Insert yields and short sleeps at RATE thousandths of the recorded points (default 10).
+    /// Insert yields and short sleeps at RATE per thousand of the recorded points (default 10).
     #[arg(long, value_name = "SEED[:RATE]", value_parser = parse_noise)]
     noise: Option<(u64, u32)>,
-    /// Seed java.util.Random, Math.random, ThreadLocalRandom and SplittableRandom where the program does not; the same
-    /// in every thread's order, and again in forced runs. SecureRandom is left alone.
+    /// Seed java.util.Random, Math.random, ThreadLocalRandom and SplittableRandom where the program does not; each thread gets the
+    /// same numbers again in forced runs. SecureRandom is unchanged.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Let the program's clock begin at MS milliseconds since 1970 (now if not given) and move only by what each thread does: a
-    /// microsecond whenever it looks, and as long as it sleeps or waits. The same again in forced runs.
+    /// Start the program's clock at MS milliseconds since 1970 (default: now). Each thread's clock advances by a microsecond
+    /// per reading and by the time it sleeps or waits. Forced runs repeat it.
     #[arg(long, value_name = "MS", num_args = 0..=1)]
     clock: Option<Option<u64>>,
-    /// End the recording at this size (K, M, G); the program goes on.
+    /// Stop recording at this size (K, M, G); the program continues.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_size: Option<u64>,
-    /// End the recording after this many seconds; the program goes on.
+    /// Stop recording after this many seconds; the program continues.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     max_time: Option<Duration>,
-    /// End the program after this many seconds: for one that does not end by itself.
+    /// End the program after this many seconds, if it does not end by itself.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub end_after: Option<Duration>,
-    /// What need not be recorded.
+    /// The focus plan.
     #[command(flatten)]
     pub focus: FocusArgs,
 }
 
-/// What the user says about focus.
+/// The options of focus plans.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Recording")]
 pub struct FocusArgs {
-    /// Leave out what this plan of `ravel own` proves safe; `auto` makes and keeps one by itself
+    /// Leave out the accesses that this plan of `ravel own` proves safe; `auto` makes a plan and keeps it in the cache
     #[arg(long, value_name = "PLAN|auto")]
     pub focus: Option<PathBuf>,
-    /// What is left out of the recording
+    /// Which accesses to leave out
     #[arg(long, value_name = "MODE", default_value = "combined", requires = "focus", value_parser = focus_modes())]
     pub focus_mode: Mode,
 }
 
-/// The modes by name. Those that are hidden are for `benches/focus.sh`, which compares them with the modes of the paper.
+/// The modes by name. The hidden ones are for `benches/focus.sh`, which compares them with the modes of the paper.
 fn focus_modes() -> impl TypedValueParser<Value = Mode> {
     let shown = [
-        ("combined", "what no analysis and no forced run needs"),
+        ("combined", "those that no analysis and no forced run needs"),
         (
             "races",
-            "all that cannot race; for `ravel record` only, and such a trace serves the race analyses alone",
+            "all that cannot race; only for `ravel record`, and only the race analyses can use such a trace",
         ),
     ];
     let shown = shown.map(|(name, help)| PossibleValue::new(name).help(help));
@@ -136,7 +136,7 @@ fn focus_modes() -> impl TypedValueParser<Value = Mode> {
 }
 
 impl FocusArgs {
-    /// The plan that they name, if it holds, in the agent's options.
+    /// Puts the plan that they name into the agent's options, if it holds.
     pub fn prepare(&self, command: &[String], options: &mut Options) -> Result<Focus> {
         Focus::prepare(self.focus.as_deref(), self.focus_mode, command, options, &Terminal)
     }
@@ -175,7 +175,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
         "K" => 1 << 10,
         "M" => 1 << 20,
         "G" => 1 << 30,
-        other => return Err(format!("{other:?} is no unit: use K, M or G")),
+        other => return Err(format!("{other:?} is not a unit: use K, M or G")),
     };
     let number: u64 = digits.parse().map_err(|_| format!("{digits:?} is not a number"))?;
     number.checked_mul(unit).ok_or_else(|| "too large".to_string())
@@ -192,7 +192,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 pub fn run(args: Args) -> Result<ExitCode> {
     if args.print_option {
         if args.recorder.focus.focus.is_some() {
-            anyhow::bail!("--focus is for commands that Ravel starts itself, not for --print-option");
+            anyhow::bail!("--focus needs a command that Ravel starts; --print-option starts none");
         }
         let option = jvm_option(&args.output, args.recorder.options())?;
         super::report::print(&format!("{option}\n"))?;
@@ -218,7 +218,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     })
 }
 
-/// Says on standard error what was recorded.
+/// Reports on standard error what was recorded.
 pub fn report(recording: &Recording) {
     // Plain numbers: scripts read them.
     let count = |n: u64, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
@@ -247,7 +247,9 @@ pub fn report(recording: &Recording) {
     }
     if recording.traces.is_empty() {
         let reason = match recording.empty.as_slice() {
-            [] => "the command started no JVM that could be recorded (a JVM too old, or JAVA_TOOL_OPTIONS ignored)",
+            [] => {
+                "the command started no JVM that Ravel can record (the JVM is too old, or it ignores JAVA_TOOL_OPTIONS)"
+            }
             [first, ..] => first,
         };
         eprintln!("ravel: nothing was recorded: {reason}");
@@ -260,13 +262,13 @@ pub fn report(recording: &Recording) {
     }
     if recording.input.as_ref().is_some_and(|input| input.cut) {
         eprintln!(
-            "ravel: only the first {} of standard input were kept; forced runs find its end there",
+            "ravel: kept only the first {} of standard input; it ends there in forced runs",
             size(StandardInput::LIMIT as u64)
         );
     }
     if let Some(limit) = recording.ended {
         eprintln!(
-            "ravel: the program was ended after {} s ({})",
+            "ravel: ended the program after {} s ({})",
             limit.time.as_secs_f64(),
             limit.option
         );

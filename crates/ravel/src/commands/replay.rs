@@ -1,4 +1,4 @@
-//! `ravel replay`: forces the findings of a trace again, and says of each what came out.
+//! `ravel replay`: forces the findings of a trace again and reports each outcome.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,18 +20,18 @@ use super::report::ReportArgs;
 use super::run::{self, AnalysesArgs, BudgetArgs};
 use crate::progress::Terminal;
 
-/// Directed runs that say how often a pattern happens.
+/// Directed runs that measure how often a pattern happens.
 const REPEATS: usize = 5;
 
-/// Force findings of a trace, and say of each what came out.
+/// Re-run the program of a trace to prove its findings, and report each outcome.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The trace
     trace: PathBuf,
-    /// The findings, by id; all if none is given
+    /// The ids of the findings [default: all]
     #[arg(value_name = "FINDING")]
     findings: Vec<String>,
-    /// Instead of findings, force the turns of this file once: pairs of thread and points as in a finding's JSON,
+    /// Force the schedule in this file once, instead of findings: pairs of thread and points as in a finding's JSON,
     /// [["main", 12], ["t1", 3]], or the text form of a schedule
     #[arg(long, value_name = "FILE", conflicts_with = "findings")]
     schedule: Option<PathBuf>,
@@ -56,7 +56,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         ..args.budget.budget()
     };
     let mut settings = run::settings(&config, budget);
-    // What the scan suspected and a directed run showed is found in the same way again.
+    // A finding that came from a suspicion of the scan needs the scan again.
     settings.scan = Some(super::scan::options(&config).0);
     settings.analyses.clone_from(&args.analyses.analyses);
     settings.only.clone_from(&args.findings);
@@ -89,11 +89,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     run::report(job.finish(), Notes::default(), &args.report, &config)
 }
 
-/// Forces a schedule that somebody has written or edited; 1 if the program did not end well under it.
+/// Forces a schedule that the user wrote or edited; 1 if the program failed under it.
 fn by_hand(args: &Args, reader: &Reader, file: &Path) -> Result<ExitCode> {
     interrupt::listen();
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    // Threads that have records are known before the records are read.
+    // The names of threads are in the trace's tables, so no record need be read.
     let names = reader.names();
     let threads = naming::thread_names(names, names.threads.len());
     let schedule = if text.trim_start().starts_with('[') {
@@ -106,12 +106,12 @@ fn by_hand(args: &Args, reader: &Reader, file: &Path) -> Result<ExitCode> {
     std::io::stdout().write_all(&run.output)?;
     let verdict = match run.slip() {
         Some(slip) => words::left_schedule(words::lost_turn(slip)).into(),
-        None if run.complete() => "every turn was taken".to_string(),
+        None if run.complete() => "the program followed the whole schedule".to_string(),
         None => words::left_schedule(words::failure(&run)).into(),
     };
     eprintln!("ravel: {verdict}");
     if let Some(threads) = run.deadlock() {
-        eprintln!("ravel: deadlock: {} wait for each other", words::threads(threads));
+        eprintln!("ravel: {} deadlock", words::threads(threads));
     } else if run.hung() {
         let threads = run
             .waiting()

@@ -1,5 +1,5 @@
-//! `ravel report`: renders the findings of an earlier run again, in any format. The options and the way out are shared
-//! with every command that ends in a report.
+//! `ravel report`: renders the findings of an earlier run again, in any format. Every command that ends in a report shares
+//! these options and this output.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,26 +14,27 @@ use ravel_report::{Format, Notes, Options, Output, SourceFinder, json, text, wor
 /// The arguments of `ravel report`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A findings.json, the folder that has one, or - for standard input
+    /// A findings.json, the folder that contains one, or - for standard input
     findings: PathBuf,
     #[command(flatten)]
     report: ReportArgs,
 }
 
-/// How to report, for every command that does.
+/// The options of every command that reports.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// What to print.
-    #[arg(long, value_name = "FORMAT", help = format!("What to print: {}", Format::names().join(", ")))]
+    /// The format on standard output.
+    #[arg(long, value_name = "FORMAT", help = format!("The format on standard output: {}", Format::names().join(", ")))]
     pub format: Option<Format>,
     /// Also write a report to a file, as in html=report.html; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub out: Vec<Output>,
-    /// Show what is held back, too
+    /// Also show findings that are not proven
     #[arg(long)]
     pub all: bool,
-    /// Say on standard error why each finding was not proven further, and how each attempt of directed runs fared, site by site
+    /// Show whole findings instead of one screen each; say on standard error why each finding has no stronger evidence, and list
+    /// the attempts of directed runs site by site
     #[arg(long, short)]
     pub verbose: bool,
     /// Where to find sources: a folder or an archive; may be repeated
@@ -42,10 +43,10 @@ pub struct ReportArgs {
     /// The configuration [default: ravel.toml, if there is one]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Findings to accept, as written by ravel baseline
+    /// Accepted findings, as written by `ravel baseline`
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// The weakest evidence that makes the exit code 1, shown or held back [default: whatever is shown]
+    /// The weakest evidence that makes the exit code 1, shown or not [default: every shown finding]
     #[arg(long, value_name = "EVIDENCE", value_parser = parse_evidence)]
     pub fail_on: Option<Evidence>,
     #[command(flatten)]
@@ -54,7 +55,7 @@ pub struct ReportArgs {
 
 /// Columns of text where there is no terminal.
 const PLAIN_WIDTH: usize = 80;
-/// Columns of text on a terminal: what a drawing of two threads needs, and what an eye can follow.
+/// Columns of text on a terminal: enough for two threads side by side, and not too wide to read.
 const NARROWEST: usize = 60;
 const WIDEST: usize = 140;
 
@@ -96,7 +97,7 @@ impl ColorArgs {
         self.width.or_else(of_terminal).unwrap_or(PLAIN_WIDTH)
     }
 
-    /// Whether to draw with Unicode. Files and pipes are read as UTF-8; a terminal says by its locale what it can.
+    /// Whether to draw with Unicode. Files and pipes are read as UTF-8; for a terminal the locale decides.
     pub fn unicode(&self) -> bool {
         if self.ascii || !io::stdout().is_terminal() {
             return !self.ascii;
@@ -116,13 +117,13 @@ fn parse_evidence(name: &str) -> Result<Evidence, String> {
     })
 }
 
-/// Says why findings were not proven further, and how the attempts fared.
+/// Reports why findings have no stronger evidence, and the attempts of directed runs.
 fn tell_attempts(report: &Report) {
     for finding in report.findings.iter().chain(&report.suspicions) {
         let accounts = report.directed.iter().filter(|account| account.finding == finding.id);
         let evidence = words::evidence(finding.evidence);
         match &finding.limit {
-            Some(limit) => eprintln!("ravel: {} {evidence}, not further: {limit}", finding.id),
+            Some(limit) => eprintln!("ravel: {} {evidence}, no stronger evidence: {limit}", finding.id),
             None if accounts.clone().count() > 0 => eprintln!("ravel: {} {evidence}", finding.id),
             None => {}
         }
@@ -159,22 +160,22 @@ pub fn read_findings(path: &Path) -> anyhow::Result<Report> {
     json::read(&String::from_utf8_lossy(&bytes)).map_err(|error| {
         let hint = match bytes.as_slice() {
             [b'{' | b'[' | b' ' | b'\n' | b'\t' | b'\r', ..] | [] => "",
-            [b'<', ..] => " (a page or XML; what is read here is what --out json=FILE wrote)",
-            _ => " (a trace is read by `ravel check`)",
+            [b'<', ..] => " (HTML or XML; this command reads the file that --out json=FILE wrote)",
+            _ => " (`ravel check` reads traces)",
         };
         anyhow::anyhow!("{}: {error}{hint}", file.display())
     })
 }
 
 impl ReportArgs {
-    /// The configuration that these arguments name, or that of the working folder.
+    /// The configuration that these arguments name, or the one in the working folder.
     pub fn load_config(&self) -> anyhow::Result<Config> {
         let config = config::load(self.config.as_deref(), &std::env::current_dir()?)?;
         self.ready(&config)?;
         Ok(config)
     }
 
-    /// Finds out before anything runs whether the report could be given at its end.
+    /// Checks before anything runs that the reports can be written at the end.
     fn ready(&self, config: &Config) -> anyhow::Result<()> {
         self.read_baseline(config)?;
         for output in config.report.out.iter().chain(&self.out) {
@@ -186,7 +187,7 @@ impl ReportArgs {
                 std::fs::create_dir_all(folder)
                     .with_context(|| format!("cannot make the folder {}", folder.display()))?;
             }
-            // A device or a pipe is not opened before there is something to write to it.
+            // Devices and pipes are opened only to write the report.
             let writable = match file.metadata() {
                 Ok(there) if !there.is_file() => Ok(()),
                 Ok(_) => std::fs::OpenOptions::new().write(true).open(file).map(drop),
@@ -221,6 +222,7 @@ impl ReportArgs {
             tell_attempts(&report);
         }
         let mut options = Options {
+            verbose: self.verbose,
             all: self.all,
             notes,
             ..Options::new(&sources)

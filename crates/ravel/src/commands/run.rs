@@ -1,4 +1,4 @@
-//! `ravel run`: the whole job: record, analyse, force, report.
+//! `ravel run`: record, analyse, prove, report.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,20 +22,20 @@ use super::record::{ExitCodeOf, RecorderArgs};
 use super::report::ReportArgs;
 use crate::progress::{Terminal, size};
 
-/// What a reader of `ravel run --help` may type.
+/// Printed after `ravel run --help`.
 const EXAMPLES: &str = "\
 Examples:
-  ravel run java -jar app.jar                    the whole job
-  ravel run --budget 60 -- mvn -q test           the tests of a build, a minute for the proofs
-  ravel run --out html=report.html java Main     and a page with the interleavings
-  ravel run --seed 1 --clock java Main           a program that depends on chance and time";
+  ravel run java -jar app.jar                    record, analyse, prove, report
+  ravel run --budget 60 -- mvn -q test           the tests of a build, with one minute for proofs
+  ravel run --out html=report.html java Main     also write an HTML page with the interleavings
+  ravel run --seed 1 --clock java Main           a program that uses random numbers and the time";
 
-/// Record a command, work out what could go wrong, force it, and report.
+/// Record a command, predict concurrency bugs, prove them by re-running it, and report.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Where the traces are kept.
-    #[arg(short, long, value_name = "FILE", help = format!("Where the traces are kept, for `ravel replay` [default: {OUTPUT}]"))]
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE", help = format!("The trace to write, for `ravel replay` [default: {OUTPUT}]"))]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub recorder: RecorderArgs,
@@ -43,53 +43,52 @@ pub struct Args {
     pub budget: BudgetArgs,
     #[command(flatten)]
     pub analyses: AnalysesArgs,
-    /// Do not scan the class path for what to force first
+    /// Do not scan the class path for suspicions to force first
     #[arg(long, help_heading = "Analysis")]
     pub no_scan: bool,
     #[command(flatten)]
     pub report: ReportArgs,
-    /// Record this many times, from the second time on with yields and short sleeps of another seed each; what is found
-    /// in any is reported once
+    /// Record this many runs; each run after the first inserts yields and short sleeps with its own seed. A finding of
+    /// several runs is reported once
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Recording")]
     pub runs: u16,
-    /// Try this many orders that were not recorded, to see what threads do that find another value there; 0 for none. One
-    /// run more looks at what the recording left out. Only programs of less than 200,000 recorded events and 20 seconds are
-    /// looked at like that
+    /// Also run this many schedules that were not recorded, to reach other branches; 0 for none. One more run records
+    /// everything that the recording left out. Only for programs of less than 200,000 recorded events and 20 seconds
     #[arg(long, default_value_t = 12, value_name = "N", help_heading = "Forcing")]
     pub orders: u16,
-    /// Explore: run the program at most this often inside one JVM, under a scheduler that decides at each conflicting access which thread
-    /// goes on, and repeat in a fresh JVM what fails; 0 for none. For programs of less than 200,000 recorded events and 5 seconds
+    /// Explore at most this many runs inside one JVM, under a scheduler that picks the next thread at each conflicting access, and repeat
+    /// each failure in a fresh JVM; 0 for none. Only for programs of less than 200,000 recorded events and 5 seconds
     #[arg(long, default_value_t = 2000, value_name = "N", help_heading = "Forcing")]
     pub explore: u32,
     /// The seed of the first run of --explore; each further run has the next one
     #[arg(long, default_value_t = 1, value_name = "SEED", help_heading = "Forcing")]
     pub explore_seed: u64,
-    /// What to return: Ravel's own verdict, or the exit code of the program (of its first run)
+    /// The exit code: Ravel's verdict, or that of the program's first run
     #[arg(long, value_enum, default_value = "ravel", value_name = "WHOSE")]
     pub exit_code: ExitCodeOf,
-    /// The command and its arguments; what follows it is no option of Ravel
+    /// The command and its arguments; everything after its name belongs to the command
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
-/// What may be spent on forcing.
+/// The limits of forced runs.
 #[derive(clap::Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Forcing")]
 pub struct BudgetArgs {
-    /// Seconds for the whole job after the recording: analysis and all forced runs
+    /// Seconds for everything after the recording: analysis and all forced runs
     #[arg(long, default_value_t = 300, value_name = "SECONDS")]
     pub budget: u64,
-    /// Seconds for one run of the program: a forced run ends after this time (30 if not given), and so does the recorded one
-    /// (600), of which the rest is then analysed
+    /// Seconds for one run of the program: Ravel ends a forced run after this time (default 30), and the recorded run too
+    /// (default 600); it then analyses the events recorded so far
     #[arg(long, value_name = "SECONDS")]
     pub run_limit: Option<u64>,
-    /// Findings that are forced side by side; as many as there are cores if not given. 1 if runs of the program disturb each
-    /// other, by files or ports; a script or build tool is always run once at a time
+    /// Findings to force in parallel [default: the number of cores]. Use 1 if runs of the program disturb each other through
+    /// files or ports; a script or build tool always runs once at a time
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }
 
-/// What is looked for.
+/// The analyses to run.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Analysis")]
 pub struct AnalysesArgs {
@@ -129,7 +128,7 @@ impl BudgetArgs {
 /// Runs the command.
 pub fn run(args: Args) -> Result<ExitCode> {
     let config = args.report.load_config()?;
-    // A name that no analysis has is said before the program runs.
+    // Reject an unknown analysis before the program runs.
     registry::choose(&args.analyses.analyses, &[])?;
     let mut options = args.recorder.options();
     options.include.extend(config.record.include.iter().cloned());
@@ -137,7 +136,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let focus_args = &args.recorder.focus;
     if focus_args.focus.is_some() && focus_args.focus_mode == Mode::Races {
         bail!(
-            "--focus-mode races is for `ravel record`: to force an order, ravel run needs what the threads read under locks; use combined"
+            "--focus-mode races is for `ravel record`: `ravel run` needs the accesses under locks to force an order; use combined"
         );
     }
     let focus = focus_args.prepare(&args.command, &mut options)?;
@@ -181,7 +180,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     for ended in recorded.recordings.iter().filter_map(|recording| recording.ended) {
         if args.recorder.end_after.is_none() {
             job.warn(format!(
-                "the program did not end within {} s and was ended ({}); what was recorded by then was analysed",
+                "the program did not end within {} s; Ravel ended it ({}) and analysed the events recorded so far",
                 ended.time.as_secs_f64(),
                 ended.option
             ));
@@ -189,11 +188,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     job.traces(&traces)?;
     if args.orders > 0 {
-        // What was found before is reported all the same.
+        // The findings so far are reported in any case.
         if let Err(error) = job.explore(&traces, output, args.orders.into()) {
-            job.warn(format!(
-                "orders that were not recorded could not all be tried: {error:#}"
-            ));
+            job.warn(format!("not every unrecorded order was tried: {error:#}"));
         }
     }
     if args.explore > 0 {
@@ -202,7 +199,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             seed: args.explore_seed,
         };
         if let Err(error) = job.search(&traces, output, settings) {
-            job.warn(format!("exploring ended early: {error:#}"));
+            job.warn(format!("exploration ended early: {error:#}"));
         }
     }
     let times = match args.runs {
@@ -224,7 +221,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     report(job.finish(), notes, &args.report, &config).map(ours)
 }
 
-/// Where the traces are kept if the user names no place.
+/// The default trace.
 const OUTPUT: &str = "ravel-run.ravel";
 
 /// The trace to write: the one that the user names, or one that no other Ravel writes to.
@@ -242,12 +239,12 @@ fn claim(output: Option<&Path>) -> Result<Claim> {
     Claim::take(output)
 }
 
-/// When a forced run of a program ends that was ended after this time: it is slower, and a JVM has to start first.
+/// The limit of a forced run of a program that was ended after this time: it is slower, and a JVM has to start first.
 fn forced_end_after(end_after: Duration) -> Duration {
     end_after + end_after.max(Duration::from_secs(5))
 }
 
-/// The program's own exit code; 128 and the signal if one ended it, as shells have it.
+/// The program's own exit code; 128 plus the signal that ended it, as in shells.
 pub fn exit_code(recording: &Recording) -> ExitCode {
     let code = u8::try_from(recording.exit_code());
     ExitCode::from(code.unwrap_or(1))
@@ -263,7 +260,7 @@ pub fn settings(config: &Config, budget: Budget) -> Settings {
     }
 }
 
-/// Reports what a job came to, with what is known of the recording.
+/// Reports the result of a job, with the notes on its recording.
 pub fn report(finished: Finished, notes: Notes, args: &ReportArgs, config: &Config) -> Result<ExitCode> {
     let Finished {
         report,
@@ -309,7 +306,7 @@ fn analysed(work: &WorkDone) -> String {
     format!("{} analyses in {seconds:.1} s{suspected}", work.analyses)
 }
 
-/// What the searches came to, to be added to a line.
+/// The result of the searches, appended to a line.
 fn explored(searches: &[Searches]) -> String {
     let one = |search: &Searches| {
         let runs = count(search.inside, "run");
@@ -320,7 +317,7 @@ fn explored(searches: &[Searches]) -> String {
             search.seed
         );
         if let Some(obstacle) = &search.obstacle {
-            text = format!("{text}, no more because {obstacle}");
+            text = format!("{text}, stopped because {obstacle}");
         }
         if search.processes > 0 {
             text = format!("{text}, {} with a JVM each", search.processes);
@@ -333,10 +330,10 @@ fn explored(searches: &[Searches]) -> String {
     searches.iter().map(one).collect()
 }
 
-/// What was tried, in one line.
+/// The forced runs, in one line.
 fn forced(work: &WorkDone) -> String {
     let mut orders = match work.orders {
-        Orders::TooLong => "; too long for other orders to be tried".to_owned(),
+        Orders::TooLong => "; other orders not tried: the program is too long".to_owned(),
         Orders::Tried(0) | Orders::NotWanted => String::new(),
         Orders::Tried(1) => "; 1 other order tried".to_owned(),
         Orders::Tried(orders) => format!("; {orders} other orders tried"),
@@ -345,13 +342,13 @@ fn forced(work: &WorkDone) -> String {
     let tried = work.tally.forced.len();
     let runs = match (work.tally.runs, &work.unforced) {
         (0, Some(reason)) => return format!("nothing: {reason}{orders}"),
-        (0, None) => return format!("nothing: no finding has an order that could be forced{orders}"),
+        (0, None) => return format!("nothing: no finding has an order to force{orders}"),
         (runs, _) => runs,
     };
     let outcome = match (work.happened, tried.saturating_sub(work.happened)) {
         (happened, 0) => format!("{happened} happened"),
-        (0, failed) => format!("{failed} could not be made to happen"),
-        (happened, failed) => format!("{happened} happened, {failed} could not be made to happen"),
+        (0, failed) => format!("{failed} not reproduced"),
+        (happened, failed) => format!("{happened} happened, {failed} not reproduced"),
     };
     let (tried, runs) = (count(tried as u64, "finding"), count(runs as u64, "run"));
     format!("{tried} in {runs}: {outcome}{orders}")

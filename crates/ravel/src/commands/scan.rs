@@ -1,4 +1,4 @@
-//! `ravel scan`: static analysis of class files, no run needed.
+//! `ravel scan`: static analysis of class files.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,30 +15,30 @@ use ravel_scan::{Options, ScanError, scan};
 
 use super::report::ReportArgs;
 
-/// Find suspicious locking in class files, without running anything.
+/// Find suspicious locking in class files without running them.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Jars, wars, ears, directories of classes or jars, class files or JDKs.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Also find two different locks taken in turn under a third: more findings, more of them harmless.
+    /// Also report two different locks acquired one after the other under a third: more findings, fewer of them real.
     #[arg(long)]
     variant: bool,
-    /// The JDK whose classes say what library calls lock; without one they lock nothing. What was learnt of it is kept in the
-    /// cache directory.
+    /// The JDK whose classes show which locks library calls take; without it Ravel assumes none. The result is kept in the cache
+    /// directory.
     #[arg(long, value_name = "HOME")]
     jdk: Option<PathBuf>,
-    /// A class whose objects are never shared although they lock themselves (`shop.Buffer`, `shop.*`).
+    /// A class with synchronized methods whose objects no two threads share (`shop.Buffer`, `shop.*`).
     #[arg(long, value_name = "CLASS")]
     unshared: Vec<String>,
-    /// A class on the built-in list whose objects are shared here (`java.util.Vector`).
+    /// A class on the built-in list of unshared classes whose objects this program does share (`java.util.Vector`).
     #[arg(long, value_name = "CLASS")]
     shared: Vec<String>,
     #[command(flatten)]
     report: ReportArgs,
 }
 
-/// What `ravel.toml` says about the static analysis, with what should be said of it.
+/// The options of the static analysis in `ravel.toml`, and warnings about them.
 pub fn options(config: &Config) -> (Options, Vec<String>) {
     let mut options = Options::default();
     for class in &config.scan.unshared {
@@ -55,7 +55,7 @@ pub fn options(config: &Config) -> (Options, Vec<String>) {
     (options, warnings)
 }
 
-/// Scans and reports. Exit 0: nothing shown, 1: something, 3: there was no class to look at.
+/// Scans and reports. Exit 0: nothing shown, 1: something, 3: no class to scan.
 pub fn run(args: Args) -> Result<ExitCode> {
     let mut config = args.report.load_config()?;
     config.scan.unshared.extend(args.unshared);
@@ -67,7 +67,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let start = Instant::now();
     if let Some(home) = options.jdk.as_ref().filter(|home| !is_jdk(home)) {
         anyhow::bail!(
-            "--jdk {}: no JDK is there: it would have lib/modules or jmods",
+            "--jdk {}: not a JDK: neither lib/modules nor jmods exists there",
             home.display()
         );
     }
@@ -81,8 +81,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if scan.counts.wanted == 0 {
         scan.problems.iter().for_each(|problem| eprintln!("ravel: {problem}"));
         eprintln!(
-            "ravel: nothing was scanned: no class that can be read in {}; give jars, wars, directories of classes, class \
-             files or JDKs",
+            "ravel: nothing scanned: no readable class in {}; give jars, wars, directories of classes, class files or JDKs",
             paths.join(" ")
         );
     }
@@ -134,7 +133,7 @@ fn scanned(counts: &Counts) -> Scanned {
     }
 }
 
-/// What was read, and what was taken for granted.
+/// The size of the scanned program, and the assumptions of the scan.
 fn analysed(scanned: &Scanned, seconds: f64) -> String {
     let count = words::count;
     let lines = match scanned.lines {
@@ -142,7 +141,7 @@ fn analysed(scanned: &Scanned, seconds: f64) -> String {
         lines => format!("{} with code", count(lines, "line")),
     };
     let mut text = format!(
-        "{}, {lines}, in {seconds:.1} s. Taken to lock nothing: {} not found, {} without a target, {}, {}",
+        "{}, {lines}, in {seconds:.1} s. Assumed to take no lock: {} not found, {} without a target, {}, {}",
         count(scanned.methods, "method"),
         count(scanned.missing_classes, "class"),
         count(scanned.unresolved_calls, "call"),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 pub use ravel_testing::{Jdk, SECOND_JDK, jdks, program, skip, tested_jdks};
 
-/// A directory for what a whole test binary uses, which nobody removes at its end: not among temporary files.
+/// A directory for a whole test binary. Nothing removes it at the end, so it is not among the temporary files.
 pub fn kept_directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).expect("a directory");

@@ -1,4 +1,4 @@
-//! `ravel trace dump`: the events, one a line.
+//! `ravel trace dump`: the events, one per line.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
@@ -14,19 +14,19 @@ use super::{open, warn};
 pub(super) struct Args {
     /// The trace.
     trace: PathBuf,
-    /// Only events of threads with this name; may be given again.
+    /// Only events of threads with this name (repeatable).
     #[arg(long, value_name = "NAME")]
     thread: Vec<String>,
-    /// Only events on locations, locks and synchronisation objects whose name contains this; may be given again.
+    /// Only events on locations, locks and synchronisation objects whose name contains TEXT (repeatable).
     #[arg(long, value_name = "TEXT")]
     location: Vec<String>,
-    /// Only events with these numbers, the second not included: `100..200`, `100..`, `..200`.
+    /// Only events with these numbers, the end excluded: `100..200`, `100..`, `..200`.
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     range: Option<(u64, u64)>,
     /// Stop after this many lines.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Pass over damage in the middle of the trace.
+    /// Skip damaged parts of the trace instead of stopping there.
     #[arg(long)]
     salvage: bool,
 }
@@ -35,11 +35,11 @@ fn parse_range(text: &str) -> Result<(u64, u64), String> {
     let (from, to) = text.split_once("..").ok_or("a range is written A..B")?;
     let number = |text: &str, default| match text {
         "" => Ok(default),
-        _ => text.parse().map_err(|_| format!("`{text}` is no number")),
+        _ => text.parse().map_err(|_| format!("`{text}` is not a number")),
     };
     let (from, to) = (number(from, 0)?, number(to, u64::MAX)?);
     if from > to {
-        Err("the range ends before it begins".to_string())
+        Err("the range ends before it starts".to_string())
     } else {
         Ok((from, to))
     }
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
             .collect();
         names.truncate(20);
         eprintln!(
-            "ravel: no event of a thread named {}; the trace has {}",
+            "ravel: no event of a thread named {}; the threads are {}",
             args.thread.join(" or "),
             names.join(", ")
         );
@@ -105,7 +105,7 @@ fn matches_location(event: &Event, names: &Names, texts: &[String]) -> bool {
     texts.iter().any(|text| name.contains(text.as_str()))
 }
 
-/// A location with a number that tells it from others of the same name.
+/// A location with a number that distinguishes it from others of the same name.
 pub(super) fn location_label(names: &Names, location: LocationId) -> String {
     use ravel_trace::names::Location;
     let name = names.location_name(location);

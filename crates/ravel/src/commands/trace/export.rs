@@ -12,10 +12,10 @@ use super::{Output, open, warn};
 pub(super) struct Args {
     /// The trace.
     trace: PathBuf,
-    /// The text to write, `-` for standard output.
+    /// The file to write, `-` for standard output.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
-    /// Pass over damage in the middle of the trace.
+    /// Skip damaged parts of the trace instead of stopping there.
     #[arg(long)]
     salvage: bool,
 }
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     warn(&args.trace, &reader);
     let ExportSummary { written, left_out } = summary;
     eprintln!(
-        "{}: {written} lines; {left_out} events that STD has no word for were left out",
+        "{}: {written} lines; left out {left_out} events that STD cannot express",
         output.name()
     );
     Ok(())

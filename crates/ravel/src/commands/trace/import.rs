@@ -14,7 +14,7 @@ use super::Output;
 /// Arguments.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The text, `-` for standard input.
+    /// The STD text, `-` for standard input.
     input: PathBuf,
     /// The trace to write, `-` for standard output.
     #[arg(short, long)]

@@ -1,4 +1,4 @@
-//! `ravel trace info`: what is in a trace.
+//! `ravel trace info`: the summary of a trace.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct Args {
     /// How many classes, locations, locks and threads to list.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Pass over damage in the middle of the trace.
+    /// Skip damaged parts of the trace instead of stopping there.
     #[arg(long)]
     salvage: bool,
 }
@@ -194,7 +194,7 @@ fn run_section(out: &mut impl Write, reader: &Reader, path: &str, counts: &Count
         for (what, list) in [
             ("classes skipped", &footer.classes_skipped),
             ("classes failed", &footer.classes_failed),
-            ("methods left alone", &footer.methods_left_alone),
+            ("methods skipped", &footer.methods_left_alone),
             ("count", &footer.counts),
         ] {
             for (reason, count) in list {

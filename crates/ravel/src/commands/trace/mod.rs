@@ -1,4 +1,4 @@
-//! `ravel trace`: look into a trace, convert it.
+//! `ravel trace`: inspects and converts traces.
 
 mod dump;
 mod export;
@@ -21,9 +21,9 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
-    /// What is in a trace: the run, counts, the busiest locations and locks, a timeline of the threads.
+    /// Summarise a trace: the run, counts, the busiest locations and locks, a timeline of the threads.
     Info(info::Args),
-    /// The events of a trace, one a line.
+    /// Print the events of a trace, one per line.
     Dump(dump::Args),
     /// Make a trace from STD text (`thread|op(name)|integer`).
     Import(import::Args),
@@ -40,7 +40,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Export(args) => export::run(&args),
     };
     match result {
-        // Whoever read our output has seen enough.
+        // The reader of our output has closed the pipe.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error),
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -54,13 +54,13 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Opens a trace and says what is wrong with it as far as that is known already.
+/// Opens a trace.
 fn open(path: &Path, salvage: bool) -> anyhow::Result<Reader> {
     let reader = Reader::open(path, ReadOptions { salvage })?;
     Ok(reader)
 }
 
-/// Says on stderr what is worth saying of a trace that was read to its end.
+/// Prints the warnings about a trace that was read to its end.
 fn warn(path: &Path, reader: &Reader) {
     for warning in reader.warnings() {
         eprintln!("ravel: {}: {warning}", path.display());
