@@ -1,14 +1,14 @@
-# What people type. Each target does the set-up it needs; the work is in scripts/.
+# The commands for users and contributors. Each target does the set-up it needs; the work is in scripts/.
 
 CARGO ?= cargo
 export CARGO
-# Where rustup puts cargo, for shells that have not been told yet.
+# Where rustup puts cargo, for shells that do not have it on their PATH yet.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # How many cases each property test of `make fuzz` tries, and how long each fuzz target runs.
 CASES ?= 20000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup build java msrv demo pictures test bench realworld fuzz miri evidence
+.PHONY: help setup build java msrv demo pictures examples test bench realworld fuzz miri evidence
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
@@ -17,6 +17,7 @@ help:
 	@echo "make realworld  record H2, Derby, Lucene, Jetty and a Maven project"
 	@echo "make evidence   how far all buggy subjects get, RUNS times each"
 	@echo "make pictures   draw the pictures of docs/images again, in Chromium"
+	@echo "make examples   make the sample reports of docs/examples again"
 	@echo "make fuzz       hostile bytes and random programs, for long"
 	@echo "make miri       unit tests under Miri, which needs a nightly compiler"
 	@echo "make java       compile the Java classes of the agent, which are checked in"
@@ -35,7 +36,7 @@ java:
 msrv:
 	@scripts/msrv.sh
 
-# The profile of the tests, so that nothing is built twice. It ends with 1 because it shows a bug: that is no failure here.
+# The profile of the tests, so that nothing is built twice. The demo exits with 1 because it shows a bug: here that is success.
 demo: setup
 	@$(CARGO) build --locked -p ravel
 	@scripts/with-jdk.sh target/debug/ravel demo || [ $$? = 1 ]
@@ -44,6 +45,11 @@ pictures:
 	@scripts/setup.sh --tests
 	@$(CARGO) build --locked -p ravel
 	@scripts/with-jdk.sh scripts/pictures.sh
+
+examples:
+	@scripts/setup.sh --tests pngquant:pngquant
+	@$(CARGO) build --locked -p ravel
+	@scripts/with-jdk.sh scripts/examples.sh
 
 test:
 	@scripts/setup.sh --tests
