@@ -477,7 +477,7 @@ fn places_that_cannot_be_written_are_said_before_anything_runs() {
             .arg(special)
             .args(["--", "touch"])
             .arg(&ran);
-        assert_has(&ends_with(2, &mut command), "is not a plain file");
+        assert_has(&ends_with(2, &mut command), "is not a regular file");
     }
     assert!(!ran.exists());
 }

@@ -434,7 +434,7 @@ fn a_recording_for_races_has_the_races_and_nothing_that_a_lock_guards() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(text.contains("Shelf.racy"), "{text}{errors}");
-        assert!(errors.contains("only races are looked for"), "{errors}");
+        assert!(errors.contains("checking for races only"), "{errors}");
     }
     let output = run(
         ravel().args([

@@ -126,7 +126,7 @@ fn exit_codes_and_configuration() {
     std::fs::write(folder.join("Cut.class"), b"\xca\xfe\xba\xbe\0\0\0\x34\0").expect("written");
     std::fs::write(folder.join("notes.txt"), "text").expect("written");
     for (arguments, code, words) in [
-        (&["empty"][..], 3, "no class that can be read in empty"),
+        (&["empty"][..], 3, "no readable class in empty"),
         (&["Cut.class"], 3, "Cut.class: unexpected end"),
         (&["cut.jar"], 2, "the archive is cut off or damaged"),
         (&["notes.txt"], 2, "notes.txt: not a class"),

@@ -132,7 +132,7 @@ fn mistakes_are_refused_with_the_reason() {
     assert!(refusal(here, &["info", "none.ravel"]).contains("none.ravel"));
     assert!(refusal(here, &["info", "."]).contains("regular file"));
     assert!(refusal(here, &["dump", "a.ravel", "--range", "5"]).contains("A..B"));
-    assert!(refusal(here, &["dump", "a.ravel", "--range", "5..2"]).contains("ends before it begins"));
+    assert!(refusal(here, &["dump", "a.ravel", "--range", "5..2"]).contains("ends before it starts"));
     assert!(refusal(here, &["export", "a.ravel", "-o", "no/such/place"]).contains("cannot write"));
     std::fs::write(here.join("bad.std"), "T0|r(x)|1\nT0|r(x)|one\n").expect("written");
     let error = refusal(here, &["import", "bad.std", "-o", "bad.ravel"]);

@@ -254,7 +254,7 @@ fn what_is_no_trace_is_said_with_a_way_out() {
     };
     assert!(error(b"T0|r(x)|3\nT0|w(x)|4\n").contains("ravel trace import"));
     assert!(error(b"\x7fELF").contains("is not a Ravel trace"));
-    assert!(error(b"").contains("nothing was recorded"));
+    assert!(error(b"").contains("it holds no recording"));
     let mut newer = sound();
     newer[8] = 200;
     assert!(error(&newer).contains("version 200"), "{}", error(&newer));

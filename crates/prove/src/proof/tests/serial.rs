@@ -197,7 +197,7 @@ fn an_end_that_cannot_be_compared_is_not_called_that_of_a_serial_order() {
     let confirmed = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
     assert_eq!(confirmed.evidence, Evidence::Confirmed);
     assert!(
-        limit(&confirmed).ends_with("could not be compared with that of serial orders"),
+        limit(&confirmed).ends_with("could not be compared with serial orders"),
         "{:?}",
         confirmed.limit
     );
