@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity
- *   variable int[]
+ *   variable Tally.sums | int[]
  *   evidence harmful
  *   outcome exit | value
  * about: Two threads add to the same element of an array without a lock.

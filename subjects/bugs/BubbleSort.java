@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity | atomic-set
- *   variable int[]
+ *   variable Sorter.numbers | int[]
  *   evidence harmful
  *   outcome exit | value
  * about: Two threads make bubble passes over the same array without a lock. Two swaps of overlapping pairs,

@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity | atomic-set
- *   variable Buffer.count | char[] | StringBuilder.*
+ *   variable Buffer.chars | Buffer.count | char[] | StringBuilder.*
  *   evidence harmful
  *   outcome exit | value
  * about: Writing is synchronized, flushing is not: what is written after the flush has copied the buffer and before

@@ -1,6 +1,6 @@
 /* bug:
  *   rule data-race | atomicity
- *   variable int[]
+ *   variable Gauge.levels | int[]
  *   evidence harmful
  *   outcome exit | value
  * about: One thread adds to an element of an array through a VarHandle, the other one reads and writes it in the plain way.

@@ -7,7 +7,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 public class SignalBesideQueueFixed {
-    private static final int JOBS = 600;
+    private static final int JOBS = 400;
 
     static class Desk {
         final ConcurrentLinkedQueue<Integer> jobs = new ConcurrentLinkedQueue<>();
@@ -46,9 +46,8 @@ public class SignalBesideQueueFixed {
         for (int i = 0; i < JOBS && all; i++) {
             desk.put(i);
             all = done.tryAcquire(1, TimeUnit.SECONDS);
-            if (i % 40 == 39) {
-                Thread.sleep(random.nextInt(5));
-            }
+            // The worker mostly waits when the next job comes.
+            Thread.sleep(1 + random.nextInt(2));
         }
         System.out.println(all ? "all jobs are done" : "the worker sleeps");
         System.exit(all ? 0 : 1);

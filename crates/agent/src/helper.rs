@@ -21,6 +21,7 @@ classes! {
     "RavelTables"
     "RavelObjects"
     "RavelObjects$Ref"
+    "RavelWords"
     "RavelPoints"
     "RavelRecords"
     "RavelRepeats"

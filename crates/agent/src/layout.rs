@@ -11,7 +11,7 @@ use ravel_trace::raw::{self, RawKind, RawRecord};
 use crate::chance::{self, Form};
 use crate::instrument::{accesses, library};
 use crate::models::{self, Effect};
-use crate::recorder::{self, MAX_SITES, MAX_THREADS, address, flag};
+use crate::recorder::{self, MAX_SITES, MAX_THREADS, address, flag, told};
 use crate::registry;
 use crate::search::{answer, kind};
 use crate::thread_block::{self, MethodFrame, ModelFrame, ThreadBlock};
@@ -119,6 +119,18 @@ layout! {
         SIZE = thread_block::RECORD;
         TABLE_OBJECT = raw::TABLE_OBJECT;
         ORDER_OBJECT = raw::ORDER_OBJECT;
+    }
+
+    /// What sort of value is told in words.
+    int Told {
+        STRING = told::STRING;
+        NAME = told::NAME;
+        INTEGRAL = told::INTEGRAL;
+        BOOLEAN = told::BOOLEAN;
+        CHARACTER = told::CHARACTER;
+        FLOAT = told::FLOAT;
+        DOUBLE = told::DOUBLE;
+        OBJECT = told::OBJECT;
     }
 
     /// Places in words of records: site and position in the head, the field in the word that names a modelled state.

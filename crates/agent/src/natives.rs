@@ -11,7 +11,7 @@ use crate::baton::Baton;
 use crate::chance::Form;
 use crate::guard::{guard, guarded};
 use crate::jvm;
-use crate::recorder::MAX_SITES;
+use crate::recorder::{MAX_SITES, told};
 use crate::search::{self, Search, answer};
 use crate::sync::Ordering;
 use crate::thread_block::{RECORD, ThreadBlock};
@@ -148,6 +148,59 @@ pub(crate) fn shown_name(name: String) -> String {
         }
         _ => name,
     }
+}
+
+/// `Ravel.told`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_told(
+    env: *mut JNIEnv,
+    _: jclass,
+    digest: jlong,
+    sort: jint,
+    number: jlong,
+    text: jobject,
+    of: jclass,
+) -> jlong {
+    guarded(
+        || digest,
+        || {
+            let told = agent().and_then(|agent| Some((agent, agent.recorder.told.as_ref()?)));
+            let Some((agent, told)) = told else { return digest };
+            let text = jvm::text(env, text);
+            let class = || match of.is_null() {
+                true => String::new(),
+                false => jvm::class_name(agent.jvmti, env, of),
+            };
+            match told::words(sort, number, text.as_deref(), class) {
+                Some(words) => told.number(digest as u64, words) as jlong,
+                None => digest,
+            }
+        },
+    )
+}
+
+/// `Ravel.key`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_key(
+    env: *mut JNIEnv,
+    _: jclass,
+    key: jint,
+    sort: jint,
+    number: jlong,
+    text: jobject,
+) {
+    guard(|| {
+        let told = agent().and_then(|agent| Some((agent, agent.recorder.told.as_ref()?)));
+        let Some((agent, told)) = told else { return };
+        let text = jvm::text(env, text);
+        let words = told::words(sort, number, text.as_deref(), String::new);
+        if let Some(text) = words.and_then(|words| told.key(key as u32, words)) {
+            agent.recorder.define(Definition::Key {
+                number: key as u32,
+                text,
+            });
+        }
+    });
 }
 
 /// `Ravel.hasWord`

@@ -6,6 +6,7 @@
 
 mod buffers;
 mod threads;
+pub mod told;
 mod writer;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use ravel_trace::run_info::{EndReason, Footer, Header};
 use ravel_trace::writer::Writer;
 
 use self::threads::Threads;
+use self::told::ToldValues;
 use self::writer::{Message, QUEUE, Spares};
 use crate::handover::Cut;
 use crate::memory::Region;
@@ -123,6 +125,8 @@ pub struct Recorder {
     spare: Spares,
     /// Where the trace ends: nothing later is kept, of any thread.
     cut: Cut,
+    /// Values in words; none unless the run is forced.
+    pub told: Option<Arc<ToldValues>>,
     end: Mutex<EndReason>,
     waited: AtomicU64,
     started: Instant,
@@ -151,6 +155,8 @@ impl Recorder {
         let max_size = options.max_size;
         let names = Arc::new(Mutex::new(Vec::new()));
         let new_names = Arc::clone(&names);
+        let told = (options.is_forced() && options.search.is_none()).then(Arc::<ToldValues>::default);
+        let new_told = told.clone();
         let recorder = Recorder {
             options,
             path,
@@ -173,6 +179,7 @@ impl Recorder {
             queue,
             spare,
             cut: Cut::new(),
+            told,
             end: Mutex::new(EndReason::Exit),
             waited: AtomicU64::new(0),
             started: Instant::now(),
@@ -180,7 +187,7 @@ impl Recorder {
         recorder.counter().store(1, Ordering::Relaxed);
         std::thread::Builder::new()
             .name("ravel-writer".into())
-            .spawn(move || writer::write(writer, &messages, &new_names, &give_back, max_size))
+            .spawn(move || writer::write(writer, &messages, &new_names, &give_back, new_told.as_deref(), max_size))
             .map_err(|error| format!("cannot start the writer: {error}"))?;
         Ok(recorder)
     }

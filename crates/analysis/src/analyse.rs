@@ -127,6 +127,7 @@ pub(crate) fn support(finding: &mut Finding, other: Finding) {
         }
     };
     add(&mut finding.patterns, other.patterns);
+    finding.own_pattern = finding.own_pattern.take().or(other.own_pattern);
     add(&mut finding.analyses, other.analyses);
     add(&mut finding.variables, other.variables);
     let own = AlsoSeen {

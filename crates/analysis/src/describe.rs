@@ -8,7 +8,7 @@ use crate::units::Owner;
 use ravel_trace::names::SiteKind;
 use ravel_trace::naming;
 use ravel_trace::origin::is_platform;
-use ravel_trace::{LockId, MethodId, Names, SiteId, ThreadId};
+use ravel_trace::{LocationId, LockId, MethodId, Names, SiteId, ThreadId};
 
 /// Names things of one trace.
 pub struct Describer<'a> {
@@ -115,6 +115,7 @@ impl<'a> Describer<'a> {
             op: op(step.point.kind).to_owned(),
             variable: self.target(step),
             value: None,
+            part: step.location.and_then(|location| self.names.element_index(location)),
             class: method.map_or("", |m| self.names.class_of(m)).to_owned(),
             method: method.map_or_else(String::new, |m| self.names.selector(m)),
             file: method.map_or("", |m| self.names.file_of(m)).to_owned(),
@@ -126,11 +127,19 @@ impl<'a> Describer<'a> {
                 .map(|(method, site)| self.names.frame(*method, *site).to_string())
                 .collect(),
             call: self.names.sites.get(site.index()).and_then(|place| match place.what {
-                SiteKind::Call(_) => Some(place.bci),
+                SiteKind::Call(_) | SiteKind::Element(_) => Some(place.bci),
                 _ => None,
             }),
+            descriptor: step
+                .location
+                .map_or_else(String::new, |location| self.descriptor(location)),
             event: Some(self.event(step)),
         }
+    }
+
+    fn descriptor(&self, location: LocationId) -> String {
+        let field = self.names.field_of(location).map(|field| self.names.field(field));
+        field.map_or_else(String::new, |field| field.descriptor.clone())
     }
 
     /// The methods of a step's stack and where each of them is, innermost first. Not every method leaves a frame; where a call was made
@@ -295,6 +304,14 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
         }
         // The scan and the prover write their own sentences.
         RuleFamily::Failure | RuleFamily::Code => unruled(),
+    }
+}
+
+/// A sentence about a pattern of the user's, under the name that the user gave it.
+pub fn named(own_pattern: Option<&str>, sentence: String) -> String {
+    match own_pattern {
+        Some(name) => format!("{name}: {sentence}"),
+        None => sentence,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every analysis produces and every report shows: findings, in the stable JSON form.
 
 use ravel_trace::naming::{self, Frame};
+use ravel_trace::origin::is_platform;
 use ravel_trace::{LocationId, LockId, ThreadId};
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,9 @@ pub struct FindingStep {
     /// What it read or wrote in the run that was forced, if the trace of that run has it.
     #[serde(default)]
     pub value: Option<String>,
+    /// The part of the variable that was accessed: the index of an element, the key of an entry; none if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// The program's own class, dotted.
     pub class: String,
     /// Its method, `count()I`.
@@ -79,9 +83,13 @@ pub struct FindingStep {
     pub locks: Vec<String>,
     /// Innermost first, `shop.Stock.count (Stock.java:14)`.
     pub stack: Vec<String>,
-    /// The bytecode index of the program's call of a method of the JDK, for names; not part of the JSON.
+    /// The bytecode index of the program's call of a method of the JDK, or of its access to an element of an array, for names; not part of
+    /// the JSON.
     #[serde(skip)]
     pub call: Option<u32>,
+    /// The descriptor of the field, empty for elements of arrays; not part of the JSON.
+    #[serde(skip)]
+    pub descriptor: String,
     /// The recorded event, for schedules; not part of the JSON.
     #[serde(skip)]
     pub event: Option<EventRef>,
@@ -93,6 +101,12 @@ impl FindingStep {
         let own = self.frame();
         let at = self.stack.iter().position(|frame| Frame::parse(frame) == own);
         self.stack.get(at.map_or(1, |at| at + 1)..).unwrap_or(&[])
+    }
+
+    /// The class of the program whose objects the variable holds, if it is one.
+    pub fn holds(&self) -> Option<String> {
+        let class = self.descriptor.strip_prefix('L')?.strip_suffix(';')?.replace('/', ".");
+        (!is_platform(&class)).then_some(class)
     }
 
     /// Where it is, as a line of a call stack.
@@ -167,6 +181,31 @@ pub struct Outcome {
     pub thread: Option<String>,
     /// For people.
     pub message: String,
+    /// The stack of the exception, innermost first, `shop.Stock.count (Stock.java:14)`; empty if there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<String>,
+    /// The last lines that the program printed in that run; empty if it printed none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub printed: Vec<String>,
+}
+
+impl Outcome {
+    /// An outcome of which no more is known.
+    pub fn new(kind: OutcomeKind, message: impl Into<String>) -> Outcome {
+        Outcome {
+            kind,
+            thread: None,
+            message: message.into(),
+            stack: Vec::new(),
+            printed: Vec::new(),
+        }
+    }
+
+    /// The same, of a thread.
+    pub fn of(mut self, thread: impl Into<String>) -> Outcome {
+        self.thread = Some(thread.into());
+        self
+    }
 }
 
 /// A run of the units one after the other, in one order.
@@ -207,6 +246,9 @@ pub struct Finding {
     pub shown: bool,
     /// `R W' W`, the patterns that matched.
     pub patterns: Vec<String>,
+    /// The name of the user's own pattern that it is found by; none if it is found by a built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_pattern: Option<String>,
     /// The analyses that support it.
     pub analyses: Vec<String>,
     /// `shop.Stock.items`
@@ -248,6 +290,7 @@ impl Finding {
             evidence,
             shown: false,
             patterns: Vec::new(),
+            own_pattern: None,
             analyses: Vec::new(),
             variables: Vec::new(),
             units: Vec::new(),

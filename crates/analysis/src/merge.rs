@@ -14,7 +14,7 @@ mod same;
 pub use alike::fold_alike;
 pub use same::fold_same;
 
-use crate::describe::{Describer, message, tell_locks_apart};
+use crate::describe::{Describer, message, named, tell_locks_apart};
 use crate::engine::EngineState;
 use crate::finding::{Candidate, EventRef, Finding, RuleFamily, UnitKind, UnitRef, UnitSpan};
 use crate::fix::{help, library_help};
@@ -169,6 +169,7 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
         .find(|v| !v.is_empty())
         .unwrap_or_default();
     let subject = subject_of(&variable).to_owned();
+    let own = own_name(&report.pattern);
     let codes = || {
         let mut codes: Vec<String> = report.steps.iter().map(|s| code_of(describer, s)).collect();
         codes.sort_unstable();
@@ -176,6 +177,12 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
         codes
     };
     match report.rule.family() {
+        // What the user looks for is told for itself.
+        _ if own.is_some() => Key {
+            family: "pattern",
+            subject: format!("{} {subject}", own.unwrap_or_default()),
+            code: codes(),
+        },
         RuleFamily::Race | RuleFamily::Discipline => Key {
             family: "race",
             subject: variable,
@@ -265,8 +272,18 @@ fn strength(report: &RawReport) -> impl Ord + use<> {
     )
 }
 
+/// The name that the user gave a pattern; none of a built-in one.
+fn own_name(pattern: &str) -> Option<&str> {
+    let (name, _) = pattern.strip_prefix('"')?.rsplit_once("\": ")?;
+    Some(name)
+}
+
 /// `R W' W` for `1: R(x) W'(x) W(x)`: without its number, and without the variable where there is but one.
 fn pattern_name(pattern: &str) -> String {
+    // The user's letters are the user's.
+    if own_name(pattern).is_some() {
+        return pattern.to_owned();
+    }
     let numbered = pattern
         .split_once(": ")
         .filter(|(n, _)| n.bytes().all(|b| b.is_ascii_digit()));
@@ -355,8 +372,10 @@ fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut report
     };
     let mut steps = steps;
     tell_locks_apart(describer.names(), state, &first.steps, &mut steps);
+    let own_pattern = own_name(&first.pattern).map(str::to_owned);
     Finding {
-        message: message(first.rule, &own, &units, &steps),
+        message: named(own_pattern.as_deref(), message(first.rule, &own, &units, &steps)),
+        own_pattern,
         help: match library {
             true => library_help(&key.subject, &key.code),
             false => help(first.rule, &own, &units, &steps),
@@ -428,6 +447,9 @@ mod tests {
     fn patterns_are_told_in_one_notation_whoever_found_them() {
         assert_eq!(pattern_name("1: R(x) W'(x) W(x)"), "R W' W");
         assert_eq!(pattern_name("R W' W"), "R W' W");
+        let own = "\"twice\": R1(a) W2(a) W1(a)";
+        assert_eq!((pattern_name(own).as_str(), own_name(own)), (own, Some("twice")));
+        assert_eq!(own_name("1: R(x) W'(x) W(x)"), None);
         assert_eq!(pattern_name("9: W(x) R'(x) R'(y) W(y)"), "W(x) R'(x) R'(y) W(y)");
     }
 }

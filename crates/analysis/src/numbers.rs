@@ -23,6 +23,15 @@ pub fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", number(n))
 }
 
+/// `a Session`, `an Order`.
+pub fn with_article(noun: &str) -> String {
+    let article = match noun.chars().next().map(|first| first.to_ascii_lowercase()) {
+        Some('a' | 'e' | 'i' | 'o' | 'u') => "an",
+        _ => "a",
+    };
+    format!("{article} {noun}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +49,7 @@ mod tests {
         assert_eq!(count(1, "class"), "1 class");
         assert_eq!(count(2, "class"), "2 classes");
         assert_eq!(count(0, "bug"), "0 bugs");
+        assert_eq!(with_article("Session"), "a Session");
+        assert_eq!(with_article("Order"), "an Order");
     }
 }

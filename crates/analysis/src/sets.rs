@@ -9,7 +9,8 @@ use crate::units::{UnitSettings, matches_pattern};
 use ravel_trace::names::{Location, SiteKind, flags};
 use ravel_trace::origin::is_platform;
 use ravel_trace::{ClassId, FieldId, LocationId, Names, ObjectId, SiteId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 
 /// An atomic set.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -62,6 +63,21 @@ pub struct Cell {
     pub race_free: bool,
     /// What `@GuardedBy` says of it.
     pub word: Option<Word>,
+    /// The name of its atomic set, if it has one.
+    pub set_name: Option<SetName>,
+}
+
+/// The name of an atomic set, as a number: a few are compared at every access of a unit that is declared for one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SetName(u64);
+
+impl SetName {
+    /// The name's number.
+    pub fn of(name: &str) -> SetName {
+        let mut hasher = FxHasher::default();
+        name.hash(&mut hasher);
+        SetName(hasher.finish())
+    }
 }
 
 /// Which lock a cell is declared to be guarded by.
@@ -155,6 +171,10 @@ impl Cells {
             other => other,
         };
         let key = Self::key(names, settings, location, kind, object, field, synchronizing);
+        let set_name = match &key {
+            SetKey::Named(_, name) => Some(SetName::of(name)),
+            _ => None,
+        };
         let next = SetId(u32::try_from(self.sets.len()).expect("fewer than 2^32 atomic sets"));
         let set = *self.sets.entry(key).or_insert(next);
         let exempt = field.is_some_and(|f| {
@@ -176,6 +196,7 @@ impl Cells {
             object,
             race_free: field.is_some_and(|field| settings.focus.is_race_free(names, field)),
             word,
+            set_name,
         };
         if self.numbers.len() <= location.index() {
             self.numbers.resize(location.index() + 1, u32::MAX);

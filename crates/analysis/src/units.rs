@@ -53,6 +53,8 @@ pub struct AtomicSetSetting {
     pub name: String,
     /// Patterns of full field names, `shop.Stock.items`.
     pub fields: Vec<String>,
+    /// Methods that are declared units on this set alone.
+    pub units: Vec<String>,
 }
 
 impl Default for UnitSettings {
@@ -105,7 +107,16 @@ impl UnitSettings {
                 )
             })
         });
-        of_units.chain(exempt).chain(of_sets).collect()
+        let units_of_sets = self.atomic_sets.iter().flat_map(|set| {
+            let unmatched = set.units.iter().filter(|pattern| !is_in(pattern, &methods));
+            unmatched.map(|pattern| {
+                format!(
+                    "the unit {pattern} of the atomic set {} matches no method that ran",
+                    set.name
+                )
+            })
+        });
+        of_units.chain(exempt).chain(of_sets).chain(units_of_sets).collect()
     }
 }
 

@@ -198,6 +198,9 @@ pub enum LogLine {
         thread: String,
         /// Class and message.
         exception: String,
+        /// Its stack, innermost first, `shop.Stock.count (Stock.java:14)`.
+        #[serde(default)]
+        stack: Vec<String>,
     },
     /// Threads that block each other in a circle.
     Deadlock {

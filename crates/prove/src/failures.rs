@@ -98,7 +98,23 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
     match failure.kind {
         FailureKind::Exception => {
             let mut alike = all.iter().filter(|other| is_alike(other, failure)).chain([failure]);
-            outcome.kind == OutcomeKind::Exception && alike.any(|other| other.exception == outcome.message)
+            let place = |stack: &[String]| {
+                let thread = FailedThread {
+                    stack: stack.to_vec(),
+                    ..FailedThread::default()
+                };
+                thread.own_frame().name()
+            };
+            let same_code = || {
+                exception_class(&outcome.message) == failure.exception_class()
+                    && !outcome.stack.is_empty()
+                    && failure
+                        .threads
+                        .iter()
+                        .any(|thread| place(&thread.stack) == place(&outcome.stack))
+            };
+            outcome.kind == OutcomeKind::Exception
+                && (alike.any(|other| other.exception == outcome.message) || same_code())
         }
         FailureKind::Deadlock => {
             let mut locks: Vec<&str> = failure.threads.iter().map(|thread| thread.target.as_str()).collect();
@@ -198,9 +214,12 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
         variables: locks.classes(failure),
         steps: locks.steps(failure),
         outcome: Some(Outcome {
-            kind,
             thread: thread.filter(|_| failure.kind == FailureKind::Exception),
-            message: end,
+            stack: match failure.threads.as_slice() {
+                [only] if failure.kind == FailureKind::Exception => only.stack.clone(),
+                _ => Vec::new(),
+            },
+            ..Outcome::new(kind, end)
         }),
         message,
         help: help.into(),
@@ -320,9 +339,7 @@ impl Locks {
                 inside: thread.stack[..from].first().map(|text| Frame::parse(text).name()),
                 locks: held,
                 stack: thread.stack[from..].to_vec(),
-                value: None,
-                call: None,
-                event: None,
+                ..FindingStep::default()
             }
         };
         failure.threads.iter().enumerate().map(step).collect()
@@ -381,6 +398,9 @@ mod tests {
             exception("java.lang.AssertionError: 3"),
         );
         let mut finding = of_recording(&other);
+        // Thrown by the same code, in a run whose failures are not known.
+        assert!(is_outcome_of(&failure, &finding, &[]));
+        finding.outcome.as_mut().expect("an outcome").stack.clear();
         assert!(
             !is_outcome_of(&failure, &finding, &[]),
             "it may have come from anywhere"

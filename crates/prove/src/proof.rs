@@ -11,6 +11,7 @@ mod divergence;
 mod endings;
 mod harm;
 mod marks;
+mod objects;
 mod ordered;
 mod prover;
 mod reading;
@@ -574,7 +575,7 @@ fn is_observed_race(finding: &Finding) -> bool {
     finding.rule == Rule::DataRace && finding.candidates.iter().any(|candidate| candidate.observed)
 }
 
-/// What the default view shows: harm, and what happened and rests on certain units or is a data race.
+/// What the default view shows: harm, and what happened and rests on certain units, is a data race, or is what the user looks for.
 fn is_shown(finding: &Finding) -> bool {
     let certain = !finding.units.is_empty()
         && finding
@@ -583,7 +584,7 @@ fn is_shown(finding: &Finding) -> bool {
             .all(|unit| matches!(unit.kind, UnitKind::Section | UnitKind::Declared));
     match finding.evidence {
         Evidence::Harmful => true,
-        Evidence::Confirmed => finding.rule == Rule::DataRace || certain,
+        Evidence::Confirmed => finding.rule == Rule::DataRace || certain || finding.own_pattern.is_some(),
         _ => false,
     }
 }

@@ -6,11 +6,14 @@ pub(crate) mod fake;
 use std::process::ExitStatus;
 
 use anyhow::Result;
+use ravel_analysis::finding::{Outcome, OutcomeKind};
 use ravel_analysis::limit::Limit;
 use ravel_protocol::{EndedBy, Slip, Verdict};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
-use ravel_trace::{Event, Failure};
+use ravel_trace::{Event, Failure, FailureKind};
+
+use crate::words;
 
 /// Runs the recorded program again.
 pub trait Runner: Sync {
@@ -87,6 +90,20 @@ impl Forced {
     /// Whether the run had to be ended.
     pub fn hung(&self) -> bool {
         self.ended_by == Some(EndedBy::Hang) || self.timed_out
+    }
+
+    /// An outcome of this run with what else the run tells of it: the stack of the exception, and the last lines printed.
+    pub fn account(&self, mut outcome: Outcome) -> Outcome {
+        let of_outcome = |failure: &&Failure| {
+            failure.kind == FailureKind::Exception
+                && outcome.kind == OutcomeKind::Exception
+                && failure.exception == outcome.message
+        };
+        let failed = self.failures.iter().find(of_outcome);
+        let threads = failed.map_or(&[][..], |failure| &failure.threads);
+        outcome.stack = threads.first().map_or_else(Vec::new, |thread| thread.stack.clone());
+        outcome.printed = words::last_lines(&self.output);
+        outcome
     }
 
     /// Threads that an uncaught exception ended, with the exception.

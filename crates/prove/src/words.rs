@@ -57,11 +57,42 @@ pub fn failure(run: &Forced) -> Limit {
     }
 }
 
+/// Lines that are shown of what a program printed.
+const MOST_LINES: usize = 3;
+/// Characters of such a line.
+const LONGEST_LINE: usize = 160;
+
+/// The last lines that a program printed itself: the JVM's account of an uncaught exception is told elsewhere.
+pub fn last_lines(output: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(output);
+    let of_jvm = |line: &&str| {
+        line.starts_with("\tat ")
+            || line.starts_with("\t... ")
+            || line.starts_with("Exception in thread ")
+            || line.starts_with("Caused by: ")
+    };
+    let own: Vec<&str> = text
+        .lines()
+        .filter(|line| !of_jvm(line) && !line.trim().is_empty())
+        .collect();
+    let last = &own[own.len().saturating_sub(MOST_LINES)..];
+    let short = |line: &&str| line.chars().take(LONGEST_LINE).collect();
+    last.iter().map(short).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use ravel_protocol::WantedLock;
 
     use super::*;
+
+    #[test]
+    fn the_last_lines_are_those_of_the_program() {
+        let output = b"a\nb\nc\nd\nException in thread \"t1\" java.lang.Error: x\n\tat A.b(A.java:3)\nCaused by: y\n\t... 1 more\n";
+        assert_eq!(last_lines(output), ["b", "c", "d"]);
+        assert_eq!(last_lines(b""), [] as [String; 0]);
+        assert_eq!(last_lines(&[b'x'; 500])[0].len(), 160);
+    }
 
     #[test]
     fn a_lost_turn_is_told_by_thread_and_point() {

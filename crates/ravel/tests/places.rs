@@ -116,6 +116,7 @@ fn one_bug_is_one_finding_with_the_programs_names_and_values() {
     let bugs = [
         ("CounterLost", "CounterLost$Counter.value", true),
         ("HashMapShared", "HashMapShared$Phonebook.numbers", false),
+        ("ArrayTally", "ArrayTally$Tally.sums", true),
     ];
     for jdk in tested_jdks() {
         for (name, variable, has_values) in bugs {

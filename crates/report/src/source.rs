@@ -75,6 +75,11 @@ impl SourceFinder {
         }
     }
 
+    /// Whether sources are looked for at all.
+    pub fn is_asked(&self) -> bool {
+        !self.base.as_os_str().is_empty() || !self.roots.is_empty()
+    }
+
     /// Adds a folder of sources or an archive that holds some (`--source`).
     pub fn add(&mut self, root: impl Into<PathBuf>) -> &mut SourceFinder {
         let root = root.into();

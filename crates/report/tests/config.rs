@@ -76,6 +76,23 @@ fn the_analyses_get_what_the_user_said() {
 }
 
 #[test]
+fn a_pattern_of_the_user_keeps_its_name_and_must_be_able_to_be_a_bug() {
+    let pattern = |steps: &str| format!("[[pattern]]\nname = \"lost seat\"\nsteps = \"{steps}\"\n");
+    let own = read(&pattern("R1(free) W2(free) W1(free)")).access_patterns();
+    assert_eq!(own[0].name(), "\"lost seat\": R1(free) W2(free) W1(free)");
+    let said = mistakes(&pattern("R1(x) R2(x)"));
+    assert!(said.contains("ravel.toml:3:9: no such pattern can be a bug"), "{said}");
+    let several = read(&pattern("W1(a.x) R2(a.x) R2(b.y) W1(b.y)")).access_patterns();
+    assert_eq!(several[0].sets(), 2);
+}
+
+#[test]
+fn a_unit_may_be_declared_for_one_set() {
+    let text = "[[atomic-set]]\nname = \"bounds\"\nfields = [\"shop.Range.low\"]\nunits = [\"shop.Range.move\"]\n";
+    assert_eq!(read(text).unit_settings().atomic_sets[0].units, ["shop.Range.move"]);
+}
+
+#[test]
 fn an_empty_file_is_the_default() {
     assert_eq!(read(""), Config::default());
     assert_eq!(read("# nothing\n[report]\n"), Config::default());

@@ -61,6 +61,7 @@ fn findings_schema() -> (jsonschema::Validator, jsonschema::Validator) {
 fn full_report() -> Report {
     let step = FindingStep {
         value: Some("3".to_owned()),
+        part: Some("size()".to_owned()),
         inside: Some("java.util.HashMap.put".to_owned()),
         locks: vec!["shop.Stock".to_owned()],
         stack: vec!["shop.Stock.count (Stock.java:14)".to_owned()],
@@ -72,6 +73,7 @@ fn full_report() -> Report {
         evidence: Evidence::Harmful,
         shown: true,
         patterns: vec!["R W' W".to_owned()],
+        own_pattern: Some("twice".to_owned()),
         analyses: vec!["patterns".to_owned()],
         variables: vec!["shop.Stock.items".to_owned()],
         units: common::report("atomicity").findings[0].units.clone(),
@@ -80,6 +82,8 @@ fn full_report() -> Report {
             kind: OutcomeKind::Exception,
             thread: Some("t1".to_owned()),
             message: "m".to_owned(),
+            stack: vec!["shop.Stock.take (Stock.java:14)".to_owned()],
+            printed: vec!["p".to_owned()],
         }),
         serial: vec![SerialRun {
             threads: vec!["t1".to_owned(), "t2".to_owned()],

@@ -61,6 +61,8 @@ impl Dice {
             finding.outcome = Some(Outcome {
                 kind: OutcomeKind::ALL[self.roll(8)],
                 thread: Some(self.text()),
+                stack: self.texts(),
+                printed: self.texts(),
                 message: self.text(),
             });
         }

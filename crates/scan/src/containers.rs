@@ -1,19 +1,20 @@
 //! Names for the objects of the JDK that threads share. A trace knows a map by its class and by what lies inside of it
 //! (`HashMap.Node.value`); the program knows it by the field or parameter on which it calls `put`. [`crate::flow`] follows the receiver
 //! of that call back to where the method has it from: a field (`shop.Registry.m`), or a parameter (`lines in shop.Report`). An object whose
-//! origin is not certain is called by its class, `HashMap`.
+//! origin is not certain is called by its class, `HashMap`. An array is named in the same way (`shop.Stock.cells` for `int[] in shop.Stock`), and so is the lock
+//! that a synchronised collection takes for itself. The sentences about the outcome follow: `the size of Log.lines was 2`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use ravel_analysis::describe::{listed, message};
+use ravel_analysis::describe::{listed, message, named as described};
 use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
 use ravel_classfile::{ClassFile, Code, access, archive, decode_modified_utf8};
 use ravel_trace::naming::{self, variable};
 use ravel_trace::origin::is_platform;
 
-use crate::flow::{Flow, Kind, parameter};
+use crate::flow::{At, Flow, Kind, parameter};
 use crate::symbols::{parameters, slots};
 
 /// Views and iterators of a collection stand for the collection: how many of them may lie on each other.
@@ -23,7 +24,7 @@ const MOST_VIEWS: usize = 6;
 pub fn name_containers(findings: &mut [Finding], paths: &[PathBuf]) {
     let steps = findings.iter().flat_map(|finding| &finding.steps);
     let wanted: BTreeSet<String> = steps
-        .filter(|step| is_inner(step))
+        .filter(|step| is_inner(step) || step.locks.iter().any(|lock| lock == STAMPED))
         .map(|step| step.class.replace('.', "/"))
         .collect();
     if wanted.is_empty() {
@@ -44,13 +45,64 @@ pub fn name_containers(findings: &mut [Finding], paths: &[PathBuf]) {
     }
     for finding in findings {
         rename(finding, &classes);
+        name_stamped(finding, &classes);
+    }
+}
+
+const STAMPED: &str = "java.util.concurrent.locks.StampedLock";
+
+/// Names a `StampedLock` by the field on which the method of a step takes it, if it takes no other there.
+fn name_stamped(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
+    let holds = |step: &FindingStep| step.locks.iter().any(|lock| lock == STAMPED);
+    let mut names: Vec<String> = Vec::new();
+    for step in finding.steps.iter().filter(|step| holds(step)) {
+        let taken = in_code(step, classes, |code| {
+            let taken = code.flow.all().filter_map(|at| {
+                let Kind::Call(index) = code.flow.kind(at) else {
+                    return None;
+                };
+                let callee = code.class.pool.member_ref(index).ok()?;
+                let name = decode_modified_utf8(callee.name);
+                let takes = name.ends_with("Lock") || name.ends_with("LockInterruptibly");
+                let of_stamped = decode_modified_utf8(callee.class).replace('/', ".") == STAMPED;
+                (takes && of_stamped).then(|| code.origin(code.flow.operand(at, 0)?, &step.class))
+            });
+            taken.collect::<Option<Vec<String>>>()
+        });
+        names.extend(taken.unwrap_or_default());
+    }
+    names.sort_unstable();
+    names.dedup();
+    if let [name] = names.as_slice() {
+        let locks = finding.steps.iter_mut().flat_map(|step| &mut step.locks);
+        locks
+            .filter(|lock| *lock == STAMPED)
+            .for_each(|lock| lock.clone_from(name));
     }
 }
 
 /// Whether a step accesses the inside of an object of the JDK.
-fn is_inner(step: &FindingStep) -> bool {
+fn is_inside(step: &FindingStep) -> bool {
+    is_access(step) && variable::class_of(&step.variable).is_some_and(is_platform)
+}
+
+/// Whether a step accesses an element of an array in the program's own code.
+fn is_element(step: &FindingStep) -> bool {
+    is_access(step) && is_array(&step.variable) && !is_inside(step)
+}
+
+fn is_access(step: &FindingStep) -> bool {
     matches!(step.op.as_str(), "read" | "write" | "update")
-        && variable::class_of(&step.variable).is_some_and(is_platform)
+}
+
+/// Whether a variable is an array that has no name yet: `int[] in shop.Stock`.
+fn is_array(variable: &str) -> bool {
+    variable.split_once("[] in ").is_some()
+}
+
+/// Whether a step accesses what has no name of the program yet.
+fn is_inner(step: &FindingStep) -> bool {
+    is_inside(step) || is_element(step)
 }
 
 fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
@@ -68,31 +120,166 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
     if let [one] = certain.as_slice() {
         found.fill(Some(one.clone()));
     }
+    let named = |variable: &str| match certain.as_slice() {
+        [one] => one.clone(),
+        _ => own_name(variable),
+    };
+    let texts = finding.serial.iter_mut().map(|run| &mut run.outcome);
+    for text in texts.chain(finding.outcome.as_mut().map(|outcome| &mut outcome.message)) {
+        *text = retold(text, &before, named);
+    }
     for step in finding.serial.iter_mut().flat_map(|run| &mut run.steps) {
-        match certain.as_slice() {
-            [one] if is_inner(step) => step.variable.clone_from(one),
-            _ if is_inner(step) => step.variable = own_name(&step.variable),
-            _ => {}
+        if is_inner(step) {
+            let name = named(&step.variable);
+            tell(step, name);
         }
     }
-    for (at, name) in inner.into_iter().zip(found) {
-        let step = &mut finding.steps[at];
-        step.variable = name.unwrap_or_else(|| own_name(&step.variable));
+    for (at, name) in inner.iter().zip(found) {
+        let step = &mut finding.steps[*at];
+        let name = name.unwrap_or_else(|| own_name(&step.variable));
+        tell(step, name);
+    }
+    if let [one] = certain.as_slice() {
+        name_own_lock(finding, &inner, one);
     }
     let own = names(&finding.steps);
     let mut all = own.clone();
     for variable in &finding.variables {
         // The rest of the inside of what the steps name.
-        if variable::class_of(variable).is_none_or(|class| !is_platform(class)) && !all.contains(variable) {
+        let is_inside = variable::class_of(variable).is_some_and(is_platform) || before.contains(variable);
+        if !is_inside && !all.contains(variable) {
             all.push(variable.clone());
         }
     }
     finding.variables = all;
     if finding.rule.family() != RuleFamily::LockOrder {
-        finding.message = message(finding.rule, &own, &finding.units, &finding.steps);
+        let sentence = message(finding.rule, &own, &finding.units, &finding.steps);
+        finding.message = described(finding.own_pattern.as_deref(), sentence);
     }
     let words = |names: &[String]| listed(&names.iter().map(|name| variable::short(name)).collect::<Vec<_>>());
     finding.help = finding.help.replace(&words(&before), &words(&own));
+}
+
+/// Gives a step the name of the object that it is inside of. A value inside of the object would be taken for the object's, unless it
+/// is its size.
+fn tell(step: &mut FindingStep, name: String) {
+    if is_inside(step) && !step.variable.starts_with("java.util.concurrent.") {
+        match inner_field(&step.variable) {
+            SIZE => step.part = Some("size()".to_owned()),
+            _ => (step.part, step.value) = (None, None),
+        }
+    }
+    if name.ends_with(BOOLEANS)
+        && let Some(value) = &mut step.value
+    {
+        *value = (value != "0").to_string();
+    }
+    step.variable = name.trim_end_matches(BOOLEANS).to_owned();
+}
+
+/// What the lock is called that a synchronised collection takes for itself: all steps are in calls of it and hold this lock alone.
+fn name_own_lock(finding: &mut Finding, inner: &[usize], name: &str) {
+    const OWN_LOCKS: [&str; 4] = [
+        "java.util.Collections$Synchronized",
+        "java.util.Vector",
+        "java.util.Stack",
+        "java.util.Hashtable",
+    ];
+    let Some(lock) = inner.first().and_then(|at| finding.steps[*at].locks.first().cloned()) else {
+        return;
+    };
+    let is_own = OWN_LOCKS.iter().any(|class| lock.starts_with(class));
+    if is_own && inner.iter().all(|at| finding.steps[*at].locks == [lock.clone()]) {
+        for at in inner {
+            finding.steps[*at].locks = vec![name.to_owned()];
+        }
+    }
+}
+
+/// A sentence about an outcome with the names that the program has: `the size of Log.lines was 2` for `java.util.ArrayList.size was 2`,
+/// `Stock.cells[3] was 7` for `element 3 of int[] in shop.Stock was 7`.
+fn retold(text: &str, arrays: &[String], named: impl Fn(&str) -> String) -> String {
+    let mut text = text.to_owned();
+    for array in arrays.iter().filter(|name| is_array(name)) {
+        let name = named(array);
+        let shown = variable::short(name.trim_end_matches(BOOLEANS));
+        let tail = format!(" of {array}");
+        while let Some(at) = text.find(&tail) {
+            let start = text[..at].rfind("element ").unwrap_or(at);
+            let index = text[start..at].trim_start_matches("element ").to_owned();
+            let element = match is_array(&name) {
+                true => format!("element {index} of an {shown}"),
+                false => format!("{shown}[{index}]"),
+            };
+            text.replace_range(start..at + tail.len(), &element);
+            if name.ends_with(BOOLEANS) {
+                text = with_booleans(&text, &element);
+            }
+        }
+    }
+    let words = text.split(' ').map(|word| {
+        let is_state = word.starts_with("java.") && variable::class_of(word).is_some_and(is_platform);
+        match is_state && !word.contains('(') && !word.ends_with([':', ',', ';']) {
+            false => word.to_owned(),
+            true => state(word, &variable::short(&named(word))),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A sentence about an element of a `boolean[]`, whose values a trace has as 0 and 1: `flags[2] was 1; every serial order gives 0`.
+fn with_booleans(text: &str, element: &str) -> String {
+    let word = |digit: &str| match digit {
+        "0" => "false".to_owned(),
+        "1" => "true".to_owned(),
+        other => other.to_owned(),
+    };
+    let mut told = text.to_owned();
+    for digit in ["0", "1"] {
+        for end in [";", " and ", ",", ""] {
+            let was = format!("{element} was {digit}{end}");
+            if !end.is_empty() || told.ends_with(&was) {
+                told = told.replace(&was, &format!("{element} was {}{end}", word(digit)));
+            }
+        }
+    }
+    // The element alone: what serial orders give are its values too.
+    match told
+        .split_once("; ")
+        .filter(|(head, _)| head.split(" was ").count() == 2)
+    {
+        Some((head, rest)) if head.starts_with(element) => {
+            let rest: Vec<String> = rest.split(' ').map(word).collect();
+            format!("{head}; {}", rest.join(" "))
+        }
+        _ => told,
+    }
+}
+
+/// What a field inside of an object of the JDK is to the program.
+fn state(inner: &str, name: &str) -> String {
+    match inner_field(inner) {
+        SIZE => format!("the size of {name}"),
+        CHANGES => format!("the number of changes of {name}"),
+        VALUE => name.to_owned(),
+        _ => format!("the inside of {name} ({})", variable::short(inner)),
+    }
+}
+
+const SIZE: &str = "size";
+const CHANGES: &str = "modCount";
+const VALUE: &str = "value";
+/// Marks the name of an array whose elements are booleans: code has one instruction for bytes and booleans.
+const BOOLEANS: &str = "[Z";
+
+/// A field of a class of the JDK by what it means.
+fn inner_field(variable: &str) -> &str {
+    match variable.rsplit('.').next().unwrap_or_default() {
+        "size" | "elementCount" | "count" => SIZE,
+        CHANGES => CHANGES,
+        "value" | "state" if variable.starts_with("java.util.concurrent.") => VALUE,
+        other => other,
+    }
 }
 
 /// The variables of steps, each once.
@@ -110,6 +297,7 @@ fn names(steps: &[FindingStep]) -> Vec<String> {
 /// object keeps its name.
 fn own_name(variable: &str) -> String {
     match variable::class_of(variable) {
+        Some(class) if is_array(variable) && !is_platform(class) => variable.to_owned(),
         Some(class) if !class.starts_with("java.util.concurrent.") => {
             naming::class(class.split('$').next().unwrap_or(class))
         }
@@ -120,6 +308,21 @@ fn own_name(variable: &str) -> String {
 /// What the program calls the object whose method it calls at a step.
 fn holder(step: &FindingStep, classes: &BTreeMap<String, ClassFile>) -> Option<String> {
     let call = step.call?;
+    in_code(step, classes, |code| {
+        let at = code.flow.at(u16::try_from(call).ok()?)?;
+        match is_element(step) {
+            true => code.array(at, &step.class),
+            false => code.container(at, step),
+        }
+    })
+}
+
+/// Asks something of the method of the program that a step is in.
+fn in_code<T>(
+    step: &FindingStep,
+    classes: &BTreeMap<String, ClassFile>,
+    ask: impl FnOnce(&CallerCode<'_>) -> Option<T>,
+) -> Option<T> {
     let class = classes.get(&step.class.replace('.', "/"))?;
     let member = class.methods.iter().find(|member| {
         let (Ok(name), Ok(descriptor)) = (class.member_name(member), class.member_descriptor(member)) else {
@@ -131,39 +334,81 @@ fn holder(step: &FindingStep, classes: &BTreeMap<String, ClassFile>) -> Option<S
     let receiver = usize::from(member.access & access::STATIC == 0);
     let count = receiver + parameters(step.method.as_bytes()).map(slots).sum::<usize>();
     let flow = Flow::of(&class.pool, &code, count)?;
-    let mut at = flow.at(u16::try_from(call).ok()?)?;
-    for _ in 0..MOST_VIEWS {
-        let Kind::Call(index) = flow.kind(at) else { return None };
-        let callee = class.pool.member_ref(index).ok()?;
-        let owner = decode_modified_utf8(callee.class);
-        let is_static = flow.operand_count(at) == parameters(callee.descriptor).count();
-        // Other arguments may be of the same sort, and then the access may be to one of them.
-        let others = parameters(callee.descriptor)
-            .filter(|argument| is_container(argument))
-            .count();
-        let certain = match is_static {
-            true => others == 1 && is_container(parameters(callee.descriptor).next()?),
-            false => is_owner(&owner) && (others == 0 || step.op == "write"),
-        };
-        if !certain || callee.name == b"equals" {
-            return None;
-        }
-        let from = flow.operand(at, 0)?;
-        match flow.kind(from) {
-            Kind::Read(index) => {
-                let field = class.pool.member_ref(index).ok()?;
-                let class = decode_modified_utf8(field.class).replace('/', ".");
-                return Some(format!("{class}.{}", decode_modified_utf8(field.name)));
+    ask(&CallerCode {
+        class,
+        code: &code,
+        flow: &flow,
+        parameters: count,
+    })
+}
+
+/// The method of the program that a step is in.
+struct CallerCode<'c> {
+    class: &'c ClassFile,
+    code: &'c Code,
+    flow: &'c Flow,
+    parameters: usize,
+}
+
+impl CallerCode<'_> {
+    /// What the program calls the object of the JDK whose method it calls.
+    fn container(&self, mut at: At, step: &FindingStep) -> Option<String> {
+        let pool = &self.class.pool;
+        for _ in 0..MOST_VIEWS {
+            let Kind::Call(index) = self.flow.kind(at) else {
+                return None;
+            };
+            let callee = pool.member_ref(index).ok()?;
+            let owner = decode_modified_utf8(callee.class);
+            let is_static = self.flow.operand_count(at) == parameters(callee.descriptor).count();
+            // Other arguments may be of the same sort, and then the access may be to one of them.
+            let others = parameters(callee.descriptor)
+                .filter(|argument| is_container(argument))
+                .count();
+            let certain = match is_static {
+                true => others == 1 && is_container(parameters(callee.descriptor).next()?),
+                false => is_owner(&owner) && (others == 0 || step.op == "write"),
+            };
+            if !certain || callee.name == b"equals" {
+                return None;
             }
-            Kind::Call(view) if is_view(class.pool.member_ref(view).ok()?.name) => at = from,
-            _ => {
-                let slot = (0..count).find(|slot| parameter(*slot) == from)?;
-                let local = local_name(class, &code, slot)?;
-                return Some(format!("{local} in {}", step.class));
+            let from = self.flow.operand(at, 0)?;
+            match self.flow.kind(from) {
+                Kind::Call(view) if is_view(pool.member_ref(view).ok()?.name) => at = from,
+                _ => return self.origin(from, &step.class),
             }
         }
+        None
     }
-    None
+
+    /// What the program calls the array whose element an instruction accesses. Of an array within an array the index is not known.
+    fn array(&self, at: At, class: &str) -> Option<String> {
+        let (Kind::Load | Kind::Store) = self.flow.kind(at) else {
+            return None;
+        };
+        let from = self.flow.operand(at, 0)?;
+        if let Kind::Load = self.flow.kind(from) {
+            return Some(format!("{}[]", self.array(from, class)?.trim_end_matches(BOOLEANS)));
+        }
+        let name = self.origin(from, class)?;
+        let is_of_booleans = match self.flow.kind(from) {
+            Kind::Read(index) => self.class.pool.member_ref(index).ok()?.descriptor == BOOLEANS.as_bytes(),
+            _ => false,
+        };
+        Some(if is_of_booleans { name + BOOLEANS } else { name })
+    }
+
+    /// The field or the parameter that a value is from.
+    fn origin(&self, from: At, owner: &str) -> Option<String> {
+        if let Kind::Read(index) = self.flow.kind(from) {
+            let field = self.class.pool.member_ref(index).ok()?;
+            let class = decode_modified_utf8(field.class).replace('/', ".");
+            return Some(format!("{class}.{}", decode_modified_utf8(field.name)));
+        }
+        let slot = (0..self.parameters).find(|slot| parameter(*slot) == from)?;
+        let local = local_name(self.class, self.code, slot)?;
+        Some(format!("{local} in {owner}"))
+    }
 }
 
 /// Whether a class is one whose objects, or the views of them, are looked into.
@@ -224,4 +469,109 @@ fn local_name(class: &ClassFile, code: &Code, slot: usize) -> Option<String> {
     })?;
     let name = class.pool.text(u16::from_be_bytes([entry[4], entry[5]])).ok()?;
     (name != "this").then(|| name.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, name: &str) -> String {
+        let arrays = ["byte[] in shop.Stock".to_owned(), "int[] in shop.Stock".to_owned()];
+        retold(text, &arrays, |_| name.to_owned())
+    }
+
+    #[test]
+    fn outcomes_are_told_in_the_terms_of_the_program() {
+        for (text, shown) in [
+            (
+                "java.util.ArrayList.size was 1; every serial order gives 2",
+                "the size of Log.lines was 1; every serial order gives 2",
+            ),
+            (
+                "java.util.AbstractList.modCount was 1",
+                "the number of changes of Log.lines was 1",
+            ),
+            (
+                "java.util.HashMap.table was null",
+                "the inside of Log.lines (HashMap.table) was null",
+            ),
+            (
+                "java.util.concurrent.atomic.AtomicInteger.state was 2",
+                "Log.lines was 2",
+            ),
+            (
+                "element 3 of int[] in shop.Stock was 7; every serial order gives 14",
+                "Log.lines[3] was 7; every serial order gives 14",
+            ),
+            (
+                "java.lang.IllegalStateException: x",
+                "java.lang.IllegalStateException: x",
+            ),
+            ("Account.balance was 3", "Account.balance was 3"),
+        ] {
+            assert_eq!(told(text, "shop.Log.lines"), shown);
+        }
+        let bools = |text: &str| told(text, "shop.Stock.flags[Z");
+        assert_eq!(
+            bools("element 2 of byte[] in shop.Stock was 1; every serial order gives 0"),
+            "Stock.flags[2] was true; every serial order gives false"
+        );
+        assert_eq!(
+            bools("element 2 of byte[] in shop.Stock was 1 and Stock.mark in t1 returned true"),
+            "Stock.flags[2] was true and Stock.mark in t1 returned true"
+        );
+        // An array that nothing names keeps its type.
+        assert_eq!(
+            told("element 3 of int[] in shop.Stock was 7", "int[] in shop.Stock"),
+            "element 3 of an int[] in Stock was 7"
+        );
+    }
+
+    #[test]
+    fn a_step_inside_of_a_collection_tells_its_size_alone() {
+        let named = |variable: &str| {
+            let mut step = FindingStep {
+                op: "write".to_owned(),
+                variable: variable.to_owned(),
+                value: Some("2".to_owned()),
+                part: Some("7".to_owned()),
+                ..FindingStep::default()
+            };
+            tell(&mut step, "shop.Log.lines".to_owned());
+            (step.variable, step.part, step.value)
+        };
+        let name = || "shop.Log.lines".to_owned();
+        let size = named("java.util.ArrayList.size");
+        assert_eq!(size, (name(), Some("size()".to_owned()), Some("2".to_owned())));
+        assert_eq!(named("java.util.AbstractList.modCount"), (name(), None, None));
+        assert_eq!(named("Object[] in java.util.ArrayList"), (name(), None, None));
+    }
+
+    #[test]
+    fn the_lock_of_a_synchronised_collection_has_the_name_of_the_collection() {
+        let step = |locks: &[&str]| FindingStep {
+            op: "read".to_owned(),
+            locks: locks.iter().map(|lock| (*lock).to_owned()).collect(),
+            ..FindingStep::default()
+        };
+        let named = |locks: &[&[&str]]| {
+            let mut finding = Finding {
+                steps: locks.iter().map(|locks| step(locks)).collect(),
+                ..Finding::new(
+                    String::new(),
+                    ravel_analysis::finding::Rule::Atomicity,
+                    ravel_analysis::finding::Evidence::Predicted,
+                )
+            };
+            name_own_lock(&mut finding, &[0, 1], "shop.Shop.seats");
+            finding.steps[0].locks.clone()
+        };
+        let own = "java.util.Collections$SynchronizedMap";
+        assert_eq!(named(&[&[own], &[own]]), ["shop.Shop.seats"]);
+        assert_eq!(named(&[&[own], &[]]), [own]);
+        assert_eq!(
+            named(&[&["java.lang.Object"], &["java.lang.Object"]]),
+            ["java.lang.Object"]
+        );
+    }
 }

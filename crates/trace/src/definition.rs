@@ -27,6 +27,24 @@ pub enum Definition {
         /// Its class, dotted, or in an imported trace its name.
         class_name: String,
     },
+    /// A value in words that its record has only a digest of.
+    Value {
+        /// Who read, wrote or returned it.
+        thread: ThreadId,
+        /// The thread's position then.
+        position: u32,
+        /// Where.
+        site: SiteId,
+        /// `"a string"`, `0.5`, `shop.Session@17`.
+        text: String,
+    },
+    /// The key in words that the entries of a map are told apart by.
+    Key {
+        /// The number of the key in the records.
+        number: u32,
+        /// `"k"`, `7`; empty if two keys have the number.
+        text: String,
+    },
 }
 
 const CLASS: u8 = 1;
@@ -35,6 +53,8 @@ const FIELD: u8 = 3;
 const SITE: u8 = 4;
 const THREAD: u8 = 5;
 const OBJECT: u8 = 6;
+const VALUE: u8 = 7;
+const KEY: u8 = 8;
 
 const DAEMON: u64 = 1;
 const VIRTUAL: u64 = 2;
@@ -98,6 +118,23 @@ impl Definition {
                 put_str(body, class_name);
                 OBJECT
             }
+            Definition::Value {
+                thread,
+                position,
+                site,
+                text,
+            } => {
+                put(body, thread.0.into());
+                put(body, (*position).into());
+                put(body, site.0.into());
+                put_str(body, text);
+                VALUE
+            }
+            Definition::Key { number, text } => {
+                put(body, (*number).into());
+                put_str(body, text);
+                KEY
+            }
         };
         out.push(tag);
         put(out, body.len() as u64);
@@ -109,7 +146,7 @@ impl Definition {
         let tag = *bytes.get(*at).ok_or(())?;
         *at += 1;
         let body = get_slice(bytes, at).ok_or(())?;
-        if !(CLASS..=OBJECT).contains(&tag) {
+        if !(CLASS..=KEY).contains(&tag) {
             return Ok(None);
         }
         decode_body(tag, body).map(Some).ok_or(())
@@ -187,6 +224,16 @@ fn decode_body(tag: u8, body: &[u8]) -> Option<Definition> {
                 },
             )
         }
+        VALUE => Definition::Value {
+            thread: ThreadId(id),
+            position: get_u32(body, at)?,
+            site: SiteId(get_u32(body, at)?),
+            text: get_str(body, at)?,
+        },
+        KEY => Definition::Key {
+            number: id,
+            text: get_str(body, at)?,
+        },
         _ => return None,
     })
 }
@@ -321,6 +368,16 @@ mod tests {
             Definition::Object {
                 object: ObjectId(1 << 46 | 9),
                 class_name: text("java.lang.Object"),
+            },
+            Definition::Value {
+                thread: ThreadId(1),
+                position: 12,
+                site: SiteId(5),
+                text: text("\"nö\""),
+            },
+            Definition::Key {
+                number: u32::MAX,
+                text: text("7"),
             },
         ]
     }

@@ -1,5 +1,7 @@
 //! What the ids stand for: the tables that make a trace readable without the program.
 
+use rustc_hash::FxHashMap;
+
 use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, ObjectId, SiteId, SyncId, ThreadId};
 
 /// All tables of one trace. Classes, methods, fields, sites and threads come from the file; locations, locks and
@@ -22,6 +24,10 @@ pub struct Names {
     pub locks: Vec<Lock>,
     /// Indexed by [`SyncId`].
     pub syncs: Vec<Sync>,
+    /// What an access of a forced run read or wrote, or a method returned, in words, where its event has no more than a digest.
+    pub values: FxHashMap<(ThreadId, u32, SiteId), String>,
+    /// The keys of [`Location::Entry`] in words, as far as a forced run told them.
+    pub keys: FxHashMap<u32, String>,
 }
 
 /// A class of the program.

@@ -34,6 +34,10 @@ pub const TABLE_OBJECT: u64 = 1 << 46;
 /// In sends and receives: `ORDER_OBJECT + n`, `n < 2^33`, stands for what a class that is left out of the recording synchronises on.
 pub const ORDER_OBJECT: u64 = TABLE_OBJECT + (1 << 40);
 
+/// In `b` of references while a forced run goes on: `TOLD + n` stands for the n-th value that the agent has in words. No digest of a
+/// reference has these bits, and no trace has them: the writer puts the digest in their place.
+pub const TOLD: u64 = 0x7A3F << 48;
+
 /// In `a` of state records: the model's field above, the object below.
 pub const STATE_FIELD_SHIFT: u32 = 48;
 

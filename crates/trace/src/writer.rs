@@ -8,10 +8,10 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use crate::block::{BlockKind, FILE_HEADER_LEN, Framer, Label, MAGIC, VERSION};
-use crate::columns::{Encoder, ThreadState, ValueTypes};
+use crate::columns::{Encoder, ThreadState, ValueType, ValueTypes};
 use crate::count::Counter;
 use crate::definition::Definition;
-use crate::ids::ThreadId;
+use crate::ids::{SiteId, ThreadId};
 use crate::raw::RawRecord;
 use crate::reader::{ReadOptions, Reader};
 use crate::run_info::{Footer, Header, LeftFiles, StandardInput};
@@ -109,6 +109,34 @@ impl<W: io::Write> Writer<W> {
         definition.encode(&mut self.table, &mut self.scratch);
         if self.table.len() >= TABLE_LIMIT {
             self.write_table()?;
+        }
+        Ok(())
+    }
+
+    /// Defines the values of records in words, where the trace keeps no more than a digest of them. References come from `told`: what
+    /// a recorder that tells them writes in place of the digest, and the digest, which the record then gets.
+    pub fn define_values(
+        &mut self,
+        thread: ThreadId,
+        records: &mut [RawRecord],
+        told: impl Fn(u64) -> Option<(u64, String)>,
+    ) -> io::Result<()> {
+        for record in records {
+            let text = match self.types.of(record) {
+                Some(ValueType::Reference) => told(record.b).map(|(digest, text)| {
+                    record.b = digest;
+                    text
+                }),
+                _ => self.types.words(record),
+            };
+            if let Some(text) = text {
+                self.define(&Definition::Value {
+                    thread,
+                    position: record.position(),
+                    site: SiteId(record.site()),
+                    text,
+                })?;
+            }
         }
         Ok(())
     }

@@ -620,6 +620,7 @@ pub extern "system" fn Java_java_lang_RavelDirector_died(
     thread: jobject,
     exception: jobject,
     message: jobject,
+    stack: jobject,
 ) {
     guarded(|directed| {
         let text = |string| jvm::text(env, string);
@@ -630,6 +631,7 @@ pub extern "system" fn Java_java_lang_RavelDirector_died(
         directed.write(&LogLine::Died {
             thread: jvm::thread_info(directed.jvmti, env, thread).map_or_else(String::new, |(name, _)| name),
             exception,
+            stack: text(stack).unwrap_or_default().lines().map(str::to_owned).collect(),
         });
     });
 }

@@ -10,6 +10,7 @@ use ravel_trace::run_info::Footer;
 use ravel_trace::writer::Writer;
 
 use super::lock;
+use super::told::ToldValues;
 use crate::sync::{AtomicBool, Ordering};
 
 /// Records of the largest buffer of a thread.
@@ -46,6 +47,7 @@ pub(super) fn write(
     messages: &Receiver<Message>,
     names: &Mutex<Vec<Definition>>,
     give_back: &Spares,
+    told: Option<&ToldValues>,
     max_size: Option<u64>,
 ) {
     let mut writer = Some(writer);
@@ -56,12 +58,15 @@ pub(super) fn write(
             .as_mut()
             .map_or(Ok(()), |open| new.iter().try_for_each(|name| open.define(name)));
         let written = match (message, writer.as_mut()) {
-            (Message::Buffer(thread, records), Some(open)) => {
+            (Message::Buffer(thread, mut records), Some(open)) => {
                 // Events until the threads notice are still written: a trace with holes would mislead.
                 if max_size.is_some_and(|limit| open.bytes_written() >= limit) {
                     FULL.store(true, Ordering::Relaxed);
                 }
-                let result = open.buffer(thread, &records);
+                let values = told.map_or(Ok(()), |told| {
+                    open.define_values(thread, &mut records, |value| told.take(value))
+                });
+                let result = values.and_then(|()| open.buffer(thread, &records));
                 let mut spares = lock(give_back);
                 if records.capacity() >= LAST_BUFFER && spares.len() < QUEUE {
                     spares.push(records);

@@ -1,23 +1,53 @@
-//! One bug seen in several ways: a lost update is a race, an interruption and a cycle of conflicts at once, and an object of the JDK
-//! that threads share without a lock shows as many.
+//! One bug seen in several ways: a lost update is a race, an interruption and a cycle of conflicts at once, an object that threads share
+//! without a lock shows as a race on each of its fields, and an object that is published too early shows in its own fields too.
 //!
-//! Findings are one bug if they are shown, name the same variables and lie in the same methods of the program. The strongest
+//! Findings are one bug if one change of the program repairs them all. That is so of shown findings which
+//! - name the same variables and lie in the same methods of the program; or
+//! - are about fields of one class and lie in the same methods, which then must exclude each other; or
+//! - are about fields of one class, lie in methods that overlap, and no step holds a lock: the class has no synchronisation; or
+//! - are about a field, and about the fields of the object that it holds, written inside of the methods that access the field: the object
+//!   is published before it is ready.
+//!
+//! A program that hangs in these methods because a signal is lost is the same bug as the race or the interruption that makes it hang.
+//!
+//! Fields of the program and the inside of objects of the JDK stay apart: another class of the JDK repairs the second alone. The strongest
 //! evidence leads. Of equals an interruption leads, since it says how far the lock must reach, unless the variable is an object of the
 //! JDK: then the race says which class to use instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_trace::naming::without_descriptor;
+use ravel_trace::naming::{Frame, variable, without_descriptor};
 
 use crate::analyse::support;
-use crate::finding::{Finding, RuleFamily};
+use crate::finding::{Finding, FindingStep, OutcomeKind, Rule, RuleFamily};
 
 /// Makes one finding of those that are one bug. The ids of those that are gone.
 pub fn fold_same(findings: &mut Vec<Finding>) -> Vec<String> {
-    let mut same: BTreeMap<Bug, Vec<usize>> = BTreeMap::new();
-    for (index, finding) in findings.iter().enumerate() {
-        if let Some(bug) = bug(finding) {
-            same.entry(bug).or_default().push(index);
+    let seen: Vec<(usize, SeenBug)> = (0..findings.len())
+        .filter_map(|index| Some((index, SeenBug::of(&findings[index])?)))
+        .collect();
+    // The bug of each finding, as the first of those that are one.
+    let mut first: Vec<usize> = (0..seen.len()).collect();
+    for one in 0..seen.len() {
+        for other in one + 1..seen.len() {
+            if seen[one].1.is_one_with(&seen[other].1) {
+                let (keep, gone) = (first[one].min(first[other]), first[one].max(first[other]));
+                first.iter_mut().filter(|at| **at == gone).for_each(|at| *at = keep);
+            }
+        }
+    }
+    let mut same: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, (index, _)) in seen.iter().enumerate() {
+        same.entry(first[place]).or_default().push(*index);
+    }
+    let signals = (0..findings.len()).filter(|at| is_lost_signal(&findings[*at]));
+    for signal in signals {
+        let methods: BTreeSet<String> = findings[signal].steps.iter().map(method).collect();
+        let cause = seen
+            .iter()
+            .position(|(index, bug)| hangs(&findings[*index]) && bug.methods == methods);
+        if let Some(place) = cause {
+            same.entry(first[place]).or_default().push(signal);
         }
     }
     let mut gone: BTreeMap<usize, usize> = BTreeMap::new();
@@ -45,20 +75,88 @@ pub fn fold_same(findings: &mut Vec<Finding>) -> Vec<String> {
     ids
 }
 
-/// What makes one bug: the variables, and the methods of the program.
-type Bug = (BTreeSet<String>, BTreeSet<String>);
+/// Whether a finding says that the program hangs.
+fn hangs(finding: &Finding) -> bool {
+    let outcome = finding.outcome.as_ref().filter(|_| finding.shown);
+    outcome.is_some_and(|outcome| outcome.kind == OutcomeKind::Hang)
+}
 
-fn bug(finding: &Finding) -> Option<Bug> {
-    let family = finding.rule.family();
-    if !finding.shown || !(family.is_race() || family.is_interruption()) || finding.steps.is_empty() {
-        return None;
+/// Whether a finding is a wait whose signal is lost.
+fn is_lost_signal(finding: &Finding) -> bool {
+    finding.rule == Rule::NakedNotify && hangs(finding)
+}
+
+/// What tells whether two findings are one bug.
+#[derive(Debug)]
+struct SeenBug {
+    variables: BTreeSet<String>,
+    /// The class whose fields they are, if it is one class of the program.
+    owner: Option<String>,
+    /// The methods of the program that the steps lie in.
+    methods: BTreeSet<String>,
+    /// Of each step that writes, the methods on its stack.
+    writers: Vec<BTreeSet<String>>,
+    /// The classes of the program whose objects the variables hold.
+    holds: BTreeSet<String>,
+    /// Whether some step lies inside of an object of the JDK.
+    inside: bool,
+    /// Whether no step holds a lock.
+    unlocked: bool,
+}
+
+impl SeenBug {
+    fn of(finding: &Finding) -> Option<SeenBug> {
+        let family = finding.rule.family();
+        if !finding.shown || !(family.is_race() || family.is_interruption()) || finding.steps.is_empty() {
+            return None;
+        }
+        let steps = &finding.steps;
+        let variables: BTreeSet<String> = steps.iter().map(|step| step.variable.clone()).collect();
+        let owners: BTreeSet<Option<&str>> = variables.iter().map(|name| variable::class_of(name)).collect();
+        let owner = match owners.into_iter().collect::<Vec<_>>().as_slice() {
+            [Some(one)] => Some((*one).to_owned()),
+            _ => None,
+        };
+        Some(SeenBug {
+            owner,
+            methods: steps.iter().map(method).collect(),
+            writers: steps.iter().filter(|step| step.op != "read").map(on_stack).collect(),
+            holds: steps.iter().filter_map(FindingStep::holds).collect(),
+            inside: steps.iter().any(|step| step.inside.is_some()),
+            unlocked: steps.iter().all(|step| step.locks.is_empty()),
+            variables,
+        })
     }
-    let methods = finding
-        .steps
-        .iter()
-        .map(|step| format!("{}.{}", step.class, without_descriptor(&step.method)));
-    let variables = finding.steps.iter().map(|step| step.variable.clone());
-    Some((variables.collect(), methods.collect()))
+
+    fn is_one_with(&self, other: &SeenBug) -> bool {
+        if self.inside != other.inside {
+            return false;
+        }
+        if self.variables == other.variables && self.methods == other.methods {
+            return true;
+        }
+        if self.inside {
+            return false;
+        }
+        let one_class = self.owner.is_some() && self.owner == other.owner;
+        let unlocked = self.unlocked && other.unlocked && !self.methods.is_disjoint(&other.methods);
+        one_class && (self.methods == other.methods || unlocked) || self.publishes(other) || other.publishes(self)
+    }
+
+    /// Whether the other is about the object that a field of this one holds, and is written inside of the methods that access the field.
+    fn publishes(&self, other: &SeenBug) -> bool {
+        other.owner.as_ref().is_some_and(|owner| self.holds.contains(owner))
+            && other.writers.iter().all(|stack| !stack.is_disjoint(&self.methods))
+    }
+}
+
+fn method(step: &FindingStep) -> String {
+    format!("{}.{}", step.class, without_descriptor(&step.method))
+}
+
+fn on_stack(step: &FindingStep) -> BTreeSet<String> {
+    let callers = step.stack.iter().map(|frame| Frame::parse(frame).name());
+    callers.chain([method(step)]).collect()
 }
 
 /// Best first.
@@ -78,7 +176,7 @@ fn rank(finding: &Finding) -> impl Ord + '_ {
 mod tests {
     use super::*;
     use crate::analyse::analyse;
-    use crate::finding::{Evidence, Rule};
+    use crate::finding::{Evidence, Outcome};
     use crate::registry;
     use crate::units::UnitSettings;
     use ravel_trace::memory::MemoryTrace;
@@ -122,6 +220,111 @@ mod tests {
         assert_eq!(found[0].rule, Rule::Atomicity);
     }
 
+    fn step(thread: &str, variable: &str, method: &str) -> FindingStep {
+        FindingStep {
+            thread: thread.to_owned(),
+            op: "write".to_owned(),
+            variable: variable.to_owned(),
+            class: "shop.Stock".to_owned(),
+            method: format!("{method}()V"),
+            stack: vec![
+                format!("shop.Stock.{method} (Stock.java:3)"),
+                "shop.Main.run (Main.java:9)".to_owned(),
+            ],
+            ..FindingStep::default()
+        }
+    }
+
+    /// Shown races, each on a variable between two methods.
+    fn races(all: &[(&str, &str, &str)]) -> Vec<Finding> {
+        let race = |(at, (variable, one, other)): (usize, &(&str, &str, &str))| Finding {
+            shown: true,
+            steps: vec![step("t1", variable, one), step("t2", variable, other)],
+            ..Finding::new(format!("{at:08}"), Rule::DataRace, Evidence::Confirmed)
+        };
+        all.iter().enumerate().map(race).collect()
+    }
+
+    fn left(mut found: Vec<Finding>) -> usize {
+        fold_same(&mut found);
+        found.len()
+    }
+
+    #[test]
+    fn fields_of_one_class_in_the_same_methods_are_one_bug() {
+        let found = races(&[("shop.Stock.x", "move", "read"), ("shop.Stock.y", "read", "move")]);
+        assert_eq!(left(found.clone()), 1);
+        // A lock that one of the methods takes does not change that.
+        let mut locked = found.clone();
+        locked
+            .iter_mut()
+            .for_each(|one| one.steps[0].locks = vec!["shop.Stock".to_owned()]);
+        assert_eq!(left(locked), 1);
+        let mut other_class = found;
+        other_class[1]
+            .steps
+            .iter_mut()
+            .for_each(|step| step.variable = "shop.Till.y".to_owned());
+        assert_eq!(left(other_class), 2);
+    }
+
+    #[test]
+    fn a_class_without_locks_is_one_bug_as_far_as_its_methods_overlap() {
+        let found = races(&[
+            ("shop.Stock.busy", "enter", "leave"),
+            ("shop.Stock.most", "enter", "enter"),
+        ]);
+        assert_eq!(left(found.clone()), 1);
+        // Where some code locks, each method that does not is a bug of its own.
+        let mut locked = found;
+        locked[0].steps[1].locks = vec!["shop.Stock".to_owned()];
+        assert_eq!(left(locked), 2);
+        // Two counters of one class that have nothing to do with each other are two bugs.
+        let apart = races(&[("shop.Stock.sold", "sell", "sell"), ("shop.Stock.lost", "lose", "lose")]);
+        assert_eq!(left(apart), 2);
+    }
+
+    #[test]
+    fn an_object_that_is_published_too_early_is_one_bug_with_its_fields() {
+        let mut found = races(&[
+            ("shop.Stock.current", "publish", "read"),
+            ("shop.Item.name", "fill", "first"),
+        ]);
+        assert_eq!(left(found.clone()), 2, "the field does not hold the object");
+        found[0].steps[0].descriptor = "Lshop/Item;".to_owned();
+        assert_eq!(left(found.clone()), 2, "the calls come from elsewhere");
+        found[1].steps[0]
+            .stack
+            .push("shop.Stock.publish (Stock.java:8)".to_owned());
+        assert_eq!(left(found.clone()), 2, "one of the writes");
+        found[1].steps[1].op = "read".to_owned();
+        assert_eq!(left(found), 1);
+    }
+
+    #[test]
+    fn a_lost_signal_is_one_bug_with_the_race_that_loses_it() {
+        let hang = || Some(Outcome::new(OutcomeKind::Hang, "t1 waits without end"));
+        let mut found = races(&[("shop.Stock.open", "pass", "open"), ("shop.Stock", "pass", "open")]);
+        found[1].rule = Rule::NakedNotify;
+        found[1].outcome = hang();
+        assert_eq!(left(found.clone()), 2, "the race does not hang");
+        found[0].outcome = hang();
+        let mut other = found.clone();
+        assert_eq!(left(found), 1);
+        other[1].steps[0].method = "close()V".to_owned();
+        assert_eq!(left(other), 2, "another method");
+    }
+
+    #[test]
+    fn a_collection_and_a_field_beside_it_are_two_bugs() {
+        let mut found = races(&[("shop.Stock.map", "put", "get"), ("shop.Stock.size", "put", "get")]);
+        found[0]
+            .steps
+            .iter_mut()
+            .for_each(|step| step.inside = Some("java.util.HashMap.put".to_owned()));
+        assert_eq!(left(found), 2);
+    }
+
     #[test]
     fn the_strongest_evidence_leads() {
         let mut found = findings();
@@ -137,7 +340,10 @@ mod tests {
     fn another_method_or_what_is_not_shown_stays() {
         let mut found = findings();
         found.truncate(2);
-        found[0].steps[0].method = "other()V".to_owned();
+        found[0]
+            .steps
+            .iter_mut()
+            .for_each(|step| step.method = "other()V".to_owned());
         assert_eq!(fold_same(&mut found), [] as [String; 0]);
         let mut found = findings();
         found.iter_mut().for_each(|finding| finding.shown = false);

@@ -2,7 +2,8 @@
 //!
 //! `R1(x) W2(x) W1(x)` reads: unit 1 reads `x`, unit 2 writes it, unit 1 writes it. The number names the unit, and a
 //! unit has a thread of its own unless two units are given one, `R1.1(x) W2(x) R1.2(x)` being two units of thread 1.
-//! Letters in brackets are variables; different letters stand for different locations of one atomic set. `&` between
+//! Letters in brackets are variables; different letters stand for different locations of one atomic set. `R1(a.x) W2(b.y)` ranges over two sets: `x` is of
+//! one, `y` of another, and a unit is all that its outermost activation touches. `&` between
 //! two events asks that nothing comes between them, neither lock nor order: `R1(x) & W2(x)` is a data race.
 //! Any number of events, threads, units and variables may be used.
 
@@ -20,6 +21,8 @@ pub struct Item {
     pub unit: usize,
     /// Which variable (SV), from 0 in order of appearance.
     pub variable: usize,
+    /// Which atomic set the variable is of, from 0 in order of appearance.
+    pub set: usize,
     /// Read or write (AT).
     pub kind: Kind,
     /// Nothing comes between the event before and this one.
@@ -33,6 +36,7 @@ pub struct Pattern {
     name: String,
     units: usize,
     variables: usize,
+    sets: usize,
 }
 
 /// Why a pattern could not be read.
@@ -61,6 +65,52 @@ impl Pattern {
         self.variables
     }
 
+    /// Over how many atomic sets the variables range.
+    pub fn sets(&self) -> usize {
+        self.sets
+    }
+
+    /// The atomic set of a variable.
+    pub fn set_of(&self, variable: usize) -> usize {
+        let item = self.items.iter().find(|item| item.variable == variable);
+        item.map_or(0, |item| item.set)
+    }
+
+    /// The same pattern under the name that its author gave it: reports write it with that name and the author's letters.
+    pub fn named(mut self, name: &str, steps: &str) -> Pattern {
+        let steps: Vec<&str> = steps.split_whitespace().collect();
+        self.name = format!("{name:?}: {}", steps.join(" "));
+        self
+    }
+
+    /// Whether its accesses in this order are always those of some serial order of the units: conflicting accesses of two units come in one
+    /// direction only. Accesses that nothing may order are a race, whatever the order.
+    pub fn is_serializable(&self) -> bool {
+        let conflict = |a: &Item, b: &Item| {
+            a.unit != b.unit && a.variable == b.variable && (a.kind == Kind::Write || b.kind == Kind::Write)
+        };
+        let races = self
+            .items
+            .windows(2)
+            .any(|pair| pair[1].adjacent && conflict(&pair[0], &pair[1]));
+        // Units that come before others, by conflicts and in their thread.
+        let mut before = vec![vec![false; self.units]; self.units];
+        for (at, first) in self.items.iter().enumerate() {
+            for second in &self.items[at + 1..] {
+                let in_thread = first.unit != second.unit && first.thread == second.thread;
+                before[first.unit][second.unit] |= conflict(first, second) || in_thread;
+            }
+        }
+        for middle in 0..self.units {
+            for from in 0..self.units {
+                for to in 0..self.units {
+                    before[from][to] |= before[from][middle] && before[middle][to];
+                }
+            }
+        }
+        !races && (0..self.units).all(|unit| !before[unit][unit])
+    }
+
     /// As reports write it: `R(x) W'(x) W(x)`, the second unit with a prime; those of AtomicSet, Figure 2, after their
     /// number there; a race as `R W'`.
     pub fn name(&self) -> &str {
@@ -86,6 +136,7 @@ impl Pattern {
             return Err("expected two or more events".into());
         }
         let variables = renumber(&mut items, |item| &mut item.variable);
+        let sets = renumber(&mut items, |item| &mut item.set);
         renumber(&mut items, |item| &mut item.unit);
         let threads = renumber(&mut items, |item| &mut item.thread);
         if threads < 2 {
@@ -118,6 +169,7 @@ impl Pattern {
             name,
             units,
             variables,
+            sets,
         })
     }
 }
@@ -144,6 +196,7 @@ impl FromStr for Pattern {
             problem,
         };
         let mut variables: Vec<&str> = Vec::new();
+        let mut sets: Vec<&str> = Vec::new();
         let mut units: Vec<(usize, usize)> = Vec::new();
         let mut items = Vec::new();
         let mut adjacent = false;
@@ -168,10 +221,16 @@ impl FromStr for Pattern {
                     variables.push(event.variable);
                     variables.len() - 1
                 });
+            let set = event.variable.split_once('.').map_or("", |(set, _)| set);
+            let set = sets.iter().position(|known| *known == set).unwrap_or_else(|| {
+                sets.push(set);
+                sets.len() - 1
+            });
             items.push(Item {
                 thread: event.thread,
                 unit,
                 variable,
+                set,
                 kind: event.kind,
                 adjacent,
             });
@@ -205,7 +264,9 @@ fn parse_event(word: &str) -> Result<EventWord<'_>, String> {
     };
     let (thread, unit) = letters.as_str().split_once('.').unwrap_or((letters.as_str(), "0"));
     let number = |text: &str| text.parse::<u16>().map(usize::from).map_err(|_| expected());
-    if variable.is_empty() || !variable.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let (set, letter) = variable.split_once('.').unwrap_or(("s", variable));
+    if !is_word(set) || !is_word(letter) {
         return Err(expected());
     }
     Ok(EventWord {
@@ -291,6 +352,55 @@ fn numbered(pattern: Pattern) -> Pattern {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
+
+    #[test]
+    fn what_some_serial_order_always_gives_is_known() {
+        let serializable = |text: &str| text.parse::<Pattern>().expect("a pattern").is_serializable();
+        for text in [
+            "R1(x) R2(x)",
+            "R1(x) W2(x)",
+            "R1(x) W2(x) R2(y) W3(y)",
+            "W1(x) R2(y) W1(x)",
+            "W1(x) R2(x) R2(y)",
+        ] {
+            assert!(serializable(text), "{text}");
+        }
+        for text in [
+            "R1(x) W2(x) W1(x)",
+            "R1(x) & W2(x)",
+            "R1(x) W2(x) R1(x) W2(x)",
+            "R1.1(x) W2(x) R1.2(y) W2(x) R1.1(x)",
+        ] {
+            assert!(!serializable(text), "{text}");
+        }
+        // A cycle over three units, no two of which conflict both ways.
+        assert!(!serializable("R1(x) W2(x) R2(y) W3(y) R3(z) W1(z)"));
+        for table in [&RACES[..], &ATOMICITY, &ATOMIC_SET] {
+            assert!(built_in(table).iter().all(|pattern| !pattern.is_serializable()));
+        }
+    }
+
+    #[test]
+    fn a_named_pattern_keeps_its_name_and_letters() {
+        let steps = "R1(free)  W2(free) W1(free)";
+        let pattern: Pattern = steps.parse().expect("a pattern");
+        assert_eq!(
+            pattern.named("lost seat", steps).name(),
+            "\"lost seat\": R1(free) W2(free) W1(free)"
+        );
+    }
+
+    #[test]
+    fn letters_may_be_of_several_sets() {
+        let pattern: Pattern = "W1(a.x) R2(a.x) R2(b.y) W1(b.y)".parse().expect("a pattern");
+        assert_eq!((pattern.sets(), pattern.variables()), (2, 2));
+        assert_eq!((pattern.set_of(0), pattern.set_of(1)), (0, 1));
+        let pattern: Pattern = "W1(x) R2(x) R2(y) W1(y)".parse().expect("a pattern");
+        assert_eq!(pattern.sets(), 1);
+        for wrong in ["R1(a.) W2(x)", "R1(.x) W2(x)", "R1(a.b.c) W2(x)"] {
+            assert!(wrong.parse::<Pattern>().is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn figure_2_of_pecan_comes_out_as_its_columns() {

@@ -34,7 +34,7 @@ use crate::engine::{Access, Analysis, Context, EngineState, Happened, Needs, Vie
 use crate::finding::{Evidence, Rule};
 use crate::order::Moment;
 use crate::raw::{RawReport, RawStep, StepKind};
-use crate::sets::Guard;
+use crate::sets::{Guard, SetId};
 use crate::units::UnitId;
 use chains::Input;
 use collector::Collector;
@@ -47,10 +47,30 @@ const WALKED: usize = 50_000_000;
 
 /// The analysis.
 pub struct Patterns {
+    /// The patterns over one atomic set.
+    of_one_set: PatternSearch,
+    /// Those over several: a unit is then all that an activation touches.
+    of_sets: Option<PatternSearch>,
+    left_out: Vec<String>,
+}
+
+/// Some patterns, and what is collected for them.
+struct PatternSearch {
     patterns: Vec<Pattern>,
     plan: Plan,
     collector: Collector,
-    left_out: Vec<String>,
+}
+
+impl PatternSearch {
+    fn new(patterns: Vec<Pattern>) -> Self {
+        let plan = Plan::new(&patterns);
+        let collector = Collector::new(&plan.templates, plan.lean);
+        PatternSearch {
+            patterns,
+            plan,
+            collector,
+        }
+    }
 }
 
 impl Patterns {
@@ -69,16 +89,21 @@ impl Patterns {
 
     /// Searches for these patterns and no others.
     pub fn only(patterns: Vec<Pattern>) -> Self {
-        let plan = Plan::new(&patterns);
-        let collector = Collector::new(&plan.templates, plan.lean);
+        let (of_sets, of_one): (Vec<Pattern>, Vec<Pattern>) =
+            patterns.into_iter().partition(|pattern| pattern.sets() > 1);
         Patterns {
-            patterns,
-            plan,
-            collector,
+            of_one_set: PatternSearch::new(of_one),
+            of_sets: (!of_sets.is_empty()).then(|| PatternSearch::new(of_sets)),
             left_out: Vec::new(),
         }
     }
 
+    fn each(&mut self) -> impl Iterator<Item = &mut PatternSearch> {
+        std::iter::once(&mut self.of_one_set).chain(&mut self.of_sets)
+    }
+}
+
+impl PatternSearch {
     fn report(&self, found: &Match) -> RawReport {
         let pattern = &self.patterns[found.pattern];
         let rule = match pattern.variables() {
@@ -114,7 +139,7 @@ impl Analysis for Patterns {
             history: true,
             units: true,
             repeats: true,
-            every: !self.plan.lean,
+            every: !self.of_one_set.plan.lean || self.of_sets.is_some(),
             ..Needs::default()
         }
     }
@@ -125,7 +150,7 @@ impl Analysis for Patterns {
         }
         let (certain, any) = (access.owners.certain, access.owners.any);
         let conditional = access.point.kind == StepKind::Update && access.cell.guard == Guard::Compared;
-        self.collector.access(&Input {
+        let input = Input {
             point: access.point,
             location: access.location,
             set: access.cell.set,
@@ -133,51 +158,74 @@ impl Analysis for Patterns {
             clock: access.clock,
             repeated: access.repeated,
             conditional,
-        });
+        };
+        self.of_one_set.collector.access(&input);
+        if let Some(search) = &mut self.of_sets {
+            search.collector.access(&Input {
+                set: EVERYTHING,
+                owners: [access.owners.whole, None],
+                ..input
+            });
+        }
     }
 
     fn event(&mut self, _: &View, happened: &Happened) {
         let event = &happened.event;
         match event.op {
-            Op::Acquire { lock, mode } => self.collector.acquire(event.thread, lock, mode),
-            Op::Resume { lock, .. } => self.collector.acquire(event.thread, lock, Mode::Exclusive),
-            Op::Release { lock, .. } | Op::Wait { lock } => self.collector.release(event.thread, lock),
+            Op::Acquire { lock, mode } => self
+                .each()
+                .for_each(|search| search.collector.acquire(event.thread, lock, mode)),
+            Op::Resume { lock, .. } => self
+                .each()
+                .for_each(|search| search.collector.acquire(event.thread, lock, Mode::Exclusive)),
+            Op::Release { lock, .. } | Op::Wait { lock } => self
+                .each()
+                .for_each(|search| search.collector.release(event.thread, lock)),
             _ => {}
         }
     }
 
     fn unit_end(&mut self, _: &View, unit: UnitId, _: u64) {
-        self.collector.unit_end(unit);
+        self.each().for_each(|search| search.collector.unit_end(unit));
     }
 
     fn finish(&mut self, cx: &Context<'_>) -> Vec<RawReport> {
-        let collected = std::mem::take(&mut self.collector).finish(cx.stop);
-        self.left_out = collected.left_out;
         let order = EngineOrder {
             state: cx.state,
             walked: Cell::new(0),
             unanswered: Cell::new(0),
         };
-        let (found, cut) = self.plan.search(&collected.nodes, &collected.sets, &order, cx.stop);
-        if cut > 0 {
-            self.left_out.push(format!(
-                "patterns left out combinations of {cut} patterns that have more than {}",
-                search::COMBINATIONS
-            ));
+        let mut reports = Vec::new();
+        let mut left_out = Vec::new();
+        for search in self.each() {
+            let collected = std::mem::take(&mut search.collector).finish(cx.stop);
+            left_out.extend(collected.left_out);
+            let (found, cut) = search.plan.search(&collected.nodes, &collected.sets, &order, cx.stop);
+            if cut > 0 {
+                left_out.push(format!(
+                    "patterns left out combinations of {cut} patterns that have more than {}",
+                    search::COMBINATIONS
+                ));
+            }
+            reports.extend(found.iter().map(|found| search.report(found)));
         }
         if order.unanswered.get() > 0 {
-            self.left_out.push(format!(
+            left_out.push(format!(
                 "patterns assumed {} pairs of accesses to be unordered without a full check",
                 order.unanswered.get()
             ));
         }
-        found.iter().map(|found| self.report(found)).collect()
+        self.left_out = left_out;
+        reports
     }
 
     fn left_out(&self) -> Vec<String> {
         self.left_out.clone()
     }
 }
+
+/// Stands for the atomic set of all locations, in patterns over several.
+const EVERYTHING: SetId = SetId(u32::MAX);
 
 /// The engine's order, as the search asks for it.
 struct EngineOrder<'a> {
@@ -212,6 +260,10 @@ impl HardOrder for EngineOrder<'_> {
 
     fn synchronizes(&self, location: LocationId) -> bool {
         self.state.cells.is_ordering(location)
+    }
+
+    fn set(&self, location: LocationId) -> SetId {
+        self.state.cells.seen(location).map_or(EVERYTHING, |cell| cell.set)
     }
 }
 

@@ -14,6 +14,7 @@ use super::chains::{ChainEvent, Node, Occurrence, Template};
 use super::language::{ATOMIC_SET, ATOMICITY, Pattern, RACES, built_in};
 use crate::locks::Locksets;
 use crate::raw::Point;
+use crate::sets::SetId;
 use crate::stop::Stop;
 use crate::units::Owner;
 
@@ -24,6 +25,9 @@ pub trait HardOrder {
 
     /// Whether accesses to the location are themselves synchronisation and therefore never race.
     fn synchronizes(&self, location: LocationId) -> bool;
+
+    /// The atomic set of a location.
+    fn set(&self, location: LocationId) -> SetId;
 }
 
 /// How many combinations of chains and places are tried for one pattern.
@@ -308,8 +312,23 @@ impl<'a> PatternSearch<'a> {
                     let taken = bound.contains(&Some(location));
                     bound[variable] = Some(location);
                     let safe = self.pattern.is_race() && self.order.synchronizes(location);
-                    !taken && !safe
+                    !taken && !safe && self.fits_sets(variable, bound)
                 }
+            })
+    }
+
+    /// Whether a variable that was just bound is of the same atomic set as the others of its set in the pattern, and of another than the rest.
+    fn fits_sets(&self, variable: usize, bound: &[Option<LocationId>]) -> bool {
+        if self.pattern.sets() < 2 {
+            return true;
+        }
+        let Some(location) = bound[variable] else { return true };
+        let others = bound.iter().enumerate().filter(|(other, _)| *other != variable);
+        others
+            .filter_map(|(other, location)| Some((other, (*location)?)))
+            .all(|(other, there)| {
+                let same = self.pattern.set_of(variable) == self.pattern.set_of(other);
+                same == (self.order.set(location) == self.order.set(there))
             })
     }
 

@@ -39,6 +39,10 @@ impl HardOrder for TestOrder {
     fn synchronizes(&self, _location: LocationId) -> bool {
         false
     }
+
+    fn set(&self, _location: LocationId) -> SetId {
+        SetId(0)
+    }
 }
 
 /// Runs the search over a serial recording of the transactions, each a unit, all locations one atomic set, each step a

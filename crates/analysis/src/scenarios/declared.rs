@@ -115,6 +115,7 @@ fn the_user_s_atomic_sets_and_units_count() {
         atomic_sets: vec![crate::units::AtomicSetSetting {
             name: "one".into(),
             fields: vec!["Bank.from".into()],
+            units: Vec::new(),
         }],
         ..UnitSettings::default()
     };
@@ -175,6 +176,7 @@ fn patterns_that_match_nothing_are_told() {
         atomic_sets: vec![crate::units::AtomicSetSetting {
             name: "one".into(),
             fields: vec!["Bank.from".into(), "Bank.too".into()],
+            units: vec!["Bank.move".into(), "Bank.mvoe".into()],
         }],
         ..UnitSettings::default()
     };
@@ -184,6 +186,50 @@ fn patterns_that_match_nothing_are_told() {
             "the unit Bank.mve matches no method that ran",
             "not-atomic Bonk.* matches no method that ran and no field that was used",
             "Bank.too of the atomic set one matches no field that was used",
+            "the unit Bank.mvoe of the atomic set one matches no method that ran",
         ]
     );
+}
+
+#[test]
+fn a_unit_may_be_declared_for_one_atomic_set() {
+    // The whole of `move` is one step on the accounts, and not on the log.
+    let text = "
+        t1               | t2
+        enter Bank.move
+        r Bank.from @1
+        w Bank.log @2
+                         | enter Bank.move
+                         | r Bank.from @1
+                         | w Bank.log @2
+                         | w Bank.from @3
+                         | w Bank.log @4
+                         | exit
+        w Bank.from @3
+        w Bank.log @4
+        exit
+    ";
+    let found = |units: Vec<String>| {
+        let settings = UnitSettings {
+            kinds: vec![UnitKind::Declared],
+            atomic_sets: vec![crate::units::AtomicSetSetting {
+                name: "accounts".into(),
+                fields: vec!["Bank.from".into()],
+                units,
+            }],
+            ..UnitSettings::default()
+        };
+        let mut trace = parse(text);
+        let reports = reports_of(&mut trace, &["automata"], &settings);
+        let mut variables: Vec<String> = reports
+            .iter()
+            .flat_map(|report| &report.steps)
+            .filter_map(|step| Some(trace.names().variable_name(step.location?, step.point.site)))
+            .collect();
+        variables.sort();
+        variables.dedup();
+        variables
+    };
+    assert_eq!(found(vec!["Bank.move".into()]), ["Bank.from"]);
+    assert_eq!(found(Vec::new()), [] as [String; 0]);
 }

@@ -1,7 +1,7 @@
 //! What is known of methods and classes, as far as it makes units: worked out once for each.
 
 use super::{UnitSettings, matches_pattern};
-use crate::sets::annotated;
+use crate::sets::{SetName, annotated, annotation_value};
 use ravel_trace::names::flags;
 use ravel_trace::origin::is_platform;
 use ravel_trace::{ClassId, MethodId, Names};
@@ -9,6 +9,9 @@ use rustc_hash::FxHashMap;
 
 /// How the names of methods end that compute lazy values of Scala.
 const LAZY: &str = "$lzycompute";
+
+/// Sets that one method may be declared a unit on.
+pub(super) const MOST_SETS: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MethodTraits {
@@ -18,6 +21,8 @@ pub(super) struct MethodTraits {
     /// May be a unit by what it calls or touches directly.
     pub(super) caller: bool,
     pub(super) declared: bool,
+    /// The atomic sets that it is declared a unit on, if not on all.
+    pub(super) declared_on: [Option<SetName>; MOST_SETS],
     /// Named like what a thread or a pool calls first.
     pub(super) entry_name: bool,
     /// Named like the only method of a functional interface, which is an entry point only where a pool calls it.
@@ -65,11 +70,22 @@ impl Code {
         let unshared =
             class.is_some_and(|c| annotated(&c.annotations, "NotThreadSafe") || annotated(&c.annotations, "Immutable"));
         let caller = !exempt && !constructor && !initializer && !method.name.ends_with(LAZY);
+        let on_set = annotation_value(&method.annotations, "UnitOfWork").filter(|set| !set.is_empty());
+        let of_settings = settings
+            .atomic_sets
+            .iter()
+            .filter(|set| set.units.iter().any(|p| matches_pattern(p, &full)))
+            .map(|set| set.name.as_str());
+        let mut declared_on = [None; MOST_SETS];
+        for (place, name) in declared_on.iter_mut().zip(on_set.into_iter().chain(of_settings)) {
+            *place = Some(SetName::of(name));
+        }
         let traits = MethodTraits {
+            declared_on,
             class: method.class,
             unit: caller && !unshared && method.flags & (flags::PRIVATE | flags::SYNTHETIC) == 0 && !lambda,
             caller,
-            declared: annotated(&method.annotations, "UnitOfWork")
+            declared: annotated(&method.annotations, "UnitOfWork") && on_set.is_none()
                 || settings.units.iter().any(|p| matches_pattern(p, &full)),
             entry_name: initializer
                 || lambda

@@ -414,7 +414,25 @@ impl Units {
                 whole: owner,
             };
         }
-        self.default_owners(names, thread, cell, site)
+        let declared = self.declared_on(thread, cell);
+        let mut owners = self.default_owners(names, thread, cell, site);
+        if let Some(i) = declared {
+            let owner = Some(Owner {
+                unit: self.allocate(thread, Slot::Frame(i)),
+                kind: UnitKind::Declared,
+            });
+            (owners.certain, owners.any) = (owner, owner);
+        }
+        owners
+    }
+
+    /// The outermost activation that is declared a unit on the named set of a cell.
+    fn declared_on(&self, thread: ThreadId, cell: &Cell) -> Option<usize> {
+        let set = cell.set_name.filter(|_| self.declared)?;
+        let frames = &self.threads[thread.index()].frames;
+        frames
+            .iter()
+            .position(|frame| frame.traits.declared_on.contains(&Some(set)))
     }
 
     fn default_owners(&mut self, names: &Names, thread: ThreadId, cell: &Cell, site: SiteId) -> Owners {

@@ -11,6 +11,8 @@ use std::time::Instant;
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule};
 use ravel_protocol::goal::LogLine;
+use ravel_trace::naming;
+use ravel_trace::origin::is_platform;
 
 use super::derive::{CodeGoal, GoalsBuilder, SerialOrder, is_of_one_cell, pattern_goals, serial_orders, units};
 use super::observed::{Observed, activations, lost_update, observe, wrong_pair, wrong_result};
@@ -73,15 +75,19 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     if let (true, Some(run)) = (of_code, one.facts.first()) {
         name_steps(finding, run);
     }
+    if let (Some((candidate, _)), Some(run)) = (&one.happened, one.facts.first()) {
+        tell_values(finding, candidate, run);
+    }
     let bad = common_outcomes(&one.facts);
     let hang =
         Some(&one.facts).filter(|facts| finding.rule == Rule::NakedNotify && facts.iter().all(|run| run.timed_out));
     let hang = hang.map(|_| super::hang());
     let worst = bad.iter().find(|outcome| is_notable(outcome)).cloned().or(hang);
-    finding.outcome = Some(worst.clone().unwrap_or_else(|| Outcome {
-        kind: OutcomeKind::Normal,
-        thread: None,
-        message: "the pattern happened; this time it had no visible effect".into(),
+    finding.outcome = Some(worst.clone().unwrap_or_else(|| {
+        Outcome::new(
+            OutcomeKind::Normal,
+            "the pattern happened; this time it had no visible effect",
+        )
     }));
     if finding.rule == Rule::LockOrder
         && worst
@@ -95,7 +101,11 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     let Some((candidate, variant)) = &one.happened else {
         return Ok(String::new());
     };
-    let field = finding.variables.first().map_or("the value", String::as_str);
+    let field = &match finding.variables.first() {
+        Some(variable) if !is_platform(variable) => naming::variable::short(variable),
+        Some(variable) => variable.clone(),
+        None => "the value".to_owned(),
+    };
     if let (None, Some(update)) = (
         &worst,
         court
@@ -231,6 +241,29 @@ fn name_steps(finding: &mut Finding, run: &DirectedRun) {
             finding.steps = vec![by(read, &first.thread), by(write, &second.thread)];
         }
         _ => {}
+    }
+}
+
+/// The numbers that the steps of an interruption read and wrote, if the finding tells the occurrence that happened.
+fn tell_values(finding: &mut Finding, candidate: &Candidate, run: &DirectedRun) {
+    let of = |line: &LogLine| match line {
+        LogLine::Fact { goal, steps, .. } if *goal == finding.id => Some(steps.clone()),
+        _ => None,
+    };
+    let passed = run.log.iter().find_map(of).unwrap_or_default();
+    let events = finding.steps.iter().map(|step| step.event.map(|event| event.index));
+    let is_told = events.eq(candidate.events.iter().map(|event| Some(event.index)));
+    if !is_told || passed.len() != finding.steps.len() || !finding.rule.family().is_interruption() {
+        return;
+    }
+    for (step, passed) in finding.steps.iter_mut().zip(passed) {
+        let is_number = |kind: &u8| matches!(kind, b'I' | b'J' | b'S' | b'B' | b'C' | b'Z');
+        let kind = step.descriptor.bytes().next().filter(is_number);
+        // A write whose hook saw a value before it is one; a read has none.
+        let is_same = passed.before.is_some() == (step.op == "write") && step.inside.is_none();
+        if let (Some(kind), Some(value), true) = (kind, passed.value, is_same) {
+            step.value = Some(naming::number_text(kind, value));
+        }
     }
 }
 

@@ -35,6 +35,7 @@ pub use self::places::{Places, PlacesBuilder};
 use self::rounds::WANTED_FACTS;
 pub(crate) use self::rounds::{is_of_platform, is_undecided};
 use crate::proof::Clock;
+use crate::words::last_lines;
 
 /// Occurrences of a finding that goals are made of.
 const MOST_CANDIDATES: usize = 4;
@@ -54,6 +55,8 @@ pub struct DirectedRun {
     pub timed_out: bool,
     /// What the agent wrote.
     pub log: Vec<LogLine>,
+    /// What the program wrote.
+    pub output: Vec<u8>,
 }
 
 impl DirectedRun {
@@ -87,30 +90,32 @@ impl DirectedRun {
         let mut all = Vec::new();
         for line in &self.log {
             match line {
-                LogLine::Died { thread, exception } => all.push(Outcome {
-                    kind: OutcomeKind::Exception,
-                    thread: Some(thread.clone()),
-                    message: exception.clone(),
+                LogLine::Died {
+                    thread,
+                    exception,
+                    stack,
+                } => all.push(Outcome {
+                    stack: stack.clone(),
+                    ..Outcome::new(OutcomeKind::Exception, exception).of(thread)
                 }),
-                LogLine::Deadlock { threads } => all.push(Outcome {
-                    kind: OutcomeKind::Deadlock,
-                    thread: None,
-                    message: format!("{} deadlock", threads.join(" and ")),
-                }),
+                LogLine::Deadlock { threads } => {
+                    let message = format!("{} deadlock", threads.join(" and "));
+                    all.push(Outcome::new(OutcomeKind::Deadlock, message));
+                }
                 _ => {}
             }
         }
         let deadlock = all.iter().any(|outcome| outcome.kind == OutcomeKind::Deadlock);
         if let Some(code) = self.status.code().filter(|_| !deadlock && !self.timed_out) {
-            all.push(Outcome {
-                kind: if code == 0 {
-                    OutcomeKind::Normal
-                } else {
-                    OutcomeKind::Exit
-                },
-                thread: None,
-                message: format!("the program ended with exit code {code}"),
-            });
+            let kind = if code == 0 {
+                OutcomeKind::Normal
+            } else {
+                OutcomeKind::Exit
+            };
+            all.push(Outcome::new(kind, format!("the program ended with exit code {code}")));
+        }
+        for outcome in all.iter_mut().filter(|outcome| outcome.kind != OutcomeKind::Normal) {
+            outcome.printed = last_lines(&self.output);
         }
         all
     }
@@ -121,11 +126,7 @@ type Ends = Mutex<Vec<(Vec<String>, Vec<Outcome>)>>;
 
 /// The outcome of a program that did not end.
 fn hang() -> Outcome {
-    Outcome {
-        kind: OutcomeKind::Hang,
-        thread: None,
-        message: "the program did not end".into(),
-    }
+    Outcome::new(OutcomeKind::Hang, "the program did not end")
 }
 
 /// A runner that adds up how long its runs take and remembers how they ended.

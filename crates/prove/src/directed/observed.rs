@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use ravel_analysis::finding::{Outcome, OutcomeKind};
+use ravel_analysis::numbers::with_article;
 use ravel_protocol::goal::{LogLine, Passed, UnitResult};
+use ravel_trace::naming;
 
 use super::DirectedRun;
 
@@ -90,10 +92,9 @@ pub fn lost_update(bad: &[Observed], serial: &[&Observed], field: &str) -> Optio
     let sum = added[0].wrapping_add(added[1]);
     let is_sum = |one: &&Observed| one.changes.is_some_and(|(_, total)| total == sum);
     let same = bad.iter().all(|one| one.changes == Some((added, total)));
-    (same && total != sum && serial.iter().all(is_sum)).then(|| Outcome {
-        kind: OutcomeKind::Value,
-        thread: None,
-        message: format!("an update was lost: {field} changed by {total}, and by {sum} in each serial order"),
+    (same && total != sum && serial.iter().all(is_sum)).then(|| {
+        let message = format!("an update was lost: {field} changed by {total}, and by {sum} in each serial order");
+        Outcome::new(OutcomeKind::Value, message)
     })
 }
 
@@ -158,7 +159,7 @@ fn values(results: &[UnitResult; 2]) -> [String; 2] {
 }
 
 fn returned(results: &[UnitResult; 2], serial: &[&Observed]) -> Outcome {
-    let words = |results: &[UnitResult; 2]| values(results).join(" and ");
+    let words = |results: &[UnitResult; 2]| values(results).map(|value| told(&value)).join(" and ");
     let mut others: Vec<String> = serial
         .iter()
         .filter_map(|one| one.results.as_ref())
@@ -166,13 +167,18 @@ fn returned(results: &[UnitResult; 2], serial: &[&Observed]) -> Outcome {
         .collect();
     others.sort();
     others.dedup();
-    Outcome {
-        kind: OutcomeKind::Return,
-        thread: None,
-        message: format!(
-            "the units returned {}; in serial orders {}",
-            words(results),
-            others.join(", or ")
-        ),
+    let message = format!(
+        "the units returned {}; in serial orders {}",
+        words(results),
+        others.join(", or ")
+    );
+    Outcome::new(OutcomeKind::Return, message)
+}
+
+/// A result as people read it: of an object of the program the agent tells the class.
+fn told(value: &str) -> String {
+    match value.strip_prefix("object of ") {
+        Some(class) => with_article(&naming::class(class)),
+        None => value.to_owned(),
     }
 }

@@ -220,6 +220,7 @@ fn finding(
         evidence: Evidence::Suspected,
         shown: false,
         patterns: vec!["R W'".into()],
+        own_pattern: None,
         analyses: vec!["replay".into()],
         message: format!(
             "{} (line {}) can read {} before {} (line {}) has written it: nothing orders the two.",

@@ -36,6 +36,7 @@ impl DirectedRunner for Fake<'_> {
             status: ExitStatus::from_raw(code << 8),
             timed_out: false,
             log,
+            output: Vec::new(),
         })
     }
 }
@@ -208,6 +209,7 @@ fn died(exception: &str) -> LogLine {
     LogLine::Died {
         thread: "t1".into(),
         exception: exception.into(),
+        stack: Vec::new(),
     }
 }
 
@@ -365,7 +367,7 @@ fn a_lost_update_is_harm_wherever_the_number_stands() {
     directed(&mut findings, &places(), 100, &counter);
     assert_eq!(findings[0].evidence, Evidence::Harmful, "{:?}", findings[0].limit);
     let outcome = findings[0].outcome.as_ref().expect("an outcome");
-    let words = "an update was lost: shop.Stock.left changed by 1, and by 2 in each serial order";
+    let words = "an update was lost: Stock.left changed by 1, and by 2 in each serial order";
     assert_eq!((outcome.kind, outcome.message.as_str()), (OutcomeKind::Value, words));
 }
 
@@ -466,7 +468,7 @@ fn a_race_that_loses_an_update_is_harm_though_a_third_thread_adds_too() {
     let (plans, _) = directed(&mut findings, &places, 100, &counter);
     assert_eq!(findings[0].evidence, Evidence::Harmful, "{:?}", findings[0].limit);
     let outcome = findings[0].outcome.as_ref().expect("an outcome");
-    let words = "an update was lost: shop.Stock.left changed by 1, and by 2 in each serial order";
+    let words = "an update was lost: Stock.left changed by 1, and by 2 in each serial order";
     assert_eq!(outcome.message, words);
     let update = plans
         .iter()

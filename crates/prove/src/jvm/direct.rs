@@ -8,7 +8,7 @@ use ravel_agent::options::Options;
 use ravel_protocol::goal::{Goals, LogLine};
 use ravel_protocol::{JvmName, line};
 
-use super::JvmRunner;
+use super::{JvmRunner, OUTPUT, own_output};
 use crate::directed::{DirectedRun, DirectedRunner};
 
 /// Tells the directories of directed runs apart, also from those of forced runs.
@@ -32,7 +32,13 @@ impl DirectedRunner for JvmRunner {
         let text = fs::read_to_string(&log).unwrap_or_default();
         // A process that was killed may have left half a line at the end.
         let log: Vec<LogLine> = line::decode(&text, &log).into_iter().flatten().collect();
+        let output = own_output(fs::read(scratch.join(OUTPUT)).unwrap_or_default());
         let _ = fs::remove_dir_all(&scratch);
-        Ok(DirectedRun { status, timed_out, log })
+        Ok(DirectedRun {
+            status,
+            timed_out,
+            log,
+            output,
+        })
     }
 }

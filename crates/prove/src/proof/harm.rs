@@ -16,10 +16,13 @@ use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::naming;
 use ravel_trace::names::{Location, Names, SiteKind, flags};
 use ravel_trace::naming::qualified_method;
+use ravel_trace::naming::variable::short;
+use ravel_trace::origin::is_platform;
 use ravel_trace::{Event, LocationId, Op, Value};
 
 use super::controls::{Controls, Serial};
 use super::marks::{Marks, variable};
+use super::objects::Objects;
 use crate::runner::Forced;
 use crate::words;
 
@@ -50,12 +53,14 @@ pub struct Judged<'a> {
     pub contended: bool,
     /// Whether the threads go on one by one after the pattern.
     pub apart: bool,
+    /// The objects that the steps of the forced run have.
+    pub objects: &'a Objects,
 }
 
 impl Judged<'_> {
     /// What all of `runs` did and no serial run does. With more runs of an order there may be less of it, never more.
     pub fn harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
-        exceptions(runs, controls)
+        let harm = exceptions(runs, controls)
             .or_else(|| self.deadlock(runs, controls))
             .or_else(|| hang(runs, controls))
             .or_else(|| {
@@ -67,7 +72,11 @@ impl Judged<'_> {
                         .then(|| outputs(runs, &alike))
                         .flatten()
                 })
-            })
+            })?;
+        Some(Harm {
+            outcome: runs[0].account(harm.outcome),
+            ..harm
+        })
     }
 
     /// Why no harm was seen, in words.
@@ -166,11 +175,7 @@ fn alike<T: PartialEq>(controls: &Controls, of: impl Fn(&Forced) -> T) -> bool {
 }
 
 fn outcome(kind: OutcomeKind, message: String) -> Outcome {
-    Outcome {
-        kind,
-        thread: None,
-        message,
-    }
+    Outcome::new(kind, message)
 }
 
 fn exceptions(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
@@ -181,11 +186,7 @@ fn exceptions(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
                 .iter()
                 .any(|(_, other)| class(other) == class(&exception))
         };
-        let outcome = Outcome {
-            kind: OutcomeKind::Exception,
-            thread: Some(thread),
-            message: exception.clone(),
-        };
+        let outcome = Outcome::new(OutcomeKind::Exception, exception.clone()).of(thread);
         (runs.iter().all(seen) && !controls.runs().any(seen)).then(|| Harm {
             outcome,
             steady: alike(controls, |run| run.exceptions().len()),
@@ -234,14 +235,26 @@ fn exit_code(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
 }
 
 /// Something that a run came to, and what to call it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 struct Seen {
     /// `Value` or `Return`.
     kind: OutcomeKind,
-    /// `Account.balance was`, `Account.get() in t1 returned`
+    /// `Account.balance was`, `Account.get() in t1 returned`; the same in all runs.
     label: String,
+    /// The label for people: with the index of an element, which may differ from run to run.
+    told: String,
     value: Value,
     descriptor: String,
+    /// The value in words, if the run has them.
+    words: Option<String>,
+}
+
+impl PartialEq for Seen {
+    /// What runs are compared by. Words may name objects, whose numbers mean nothing in another run.
+    fn eq(&self, other: &Seen) -> bool {
+        (self.kind, &self.label, self.value, &self.descriptor)
+            == (other.kind, &other.label, other.value, &other.descriptor)
+    }
 }
 
 impl Seen {
@@ -256,11 +269,13 @@ impl Seen {
 
     /// Whether its value can be written down: of some numbers and of strings only a digest is kept.
     fn is_readable(&self) -> bool {
-        !matches!(self.value, Value::Digest(_))
+        self.words.is_some() || !matches!(self.value, Value::Digest(_))
     }
 
-    fn shown(&self) -> String {
+    /// The value for people; `objects` are those of its run.
+    fn shown(&self, objects: &Objects) -> String {
         match (self.value, self.descriptor.as_bytes().first()) {
+            _ if self.words.is_some() => objects.told(self.words.as_deref().unwrap_or_default()),
             (Value::Exact(0), Some(b'L' | b'[')) => "null".into(),
             (Value::Exact(0), Some(b'Z')) => "false".into(),
             (Value::Exact(1), Some(b'Z')) => "true".into(),
@@ -296,17 +311,20 @@ impl Judged<'_> {
                     })
             })
             .collect();
+        // Their objects are those of other runs.
+        let others = Objects::default();
         let in_order = |order: &[Vec<Seen>], label: &str| order[0].iter().find(|s| s.label == label).cloned();
         for one in &steady {
             let possible: Vec<Seen> = orders.iter().filter_map(|order| in_order(order, &one.label)).collect();
             if possible.iter().all(|other| other.value != one.value) {
-                let words: BTreeSet<String> = possible.iter().map(Seen::shown).collect();
+                let words: BTreeSet<String> = possible.iter().map(|other| other.shown(&others)).collect();
                 let words: Vec<String> = words.into_iter().collect();
                 let serial = controls.words("gives", "give");
                 // Of some numbers and of strings only that they differ is known.
-                let message = match words.contains(&one.shown()) {
-                    false => format!("{} {}; {serial} {}", one.label, one.shown(), words.join(" or ")),
-                    true => format!("{} a different value than {serial}", one.label),
+                let shown = one.shown(self.objects);
+                let message = match words.contains(&shown) {
+                    false => format!("{} {shown}; {serial} {}", one.told, words.join(" or ")),
+                    true => format!("{} a different value than {serial}", one.told),
                 };
                 return Some(Harm {
                     outcome: outcome(one.kind, message),
@@ -316,8 +334,11 @@ impl Judged<'_> {
                 });
             }
         }
-        let tuple = |values: &[Seen]| -> String {
-            let words: Vec<String> = values.iter().map(|s| format!("{} {}", s.label, s.shown())).collect();
+        let tuple = |values: &[Seen], objects: &Objects| -> String {
+            let words: Vec<String> = values
+                .iter()
+                .map(|s| format!("{} {}", s.told, s.shown(objects)))
+                .collect();
             words.join(" and ")
         };
         let together: Vec<Seen> = steady.iter().map(|s| (*s).clone()).collect();
@@ -328,13 +349,14 @@ impl Judged<'_> {
         if together.len() < 2 || possible.contains(&together) {
             return None;
         }
-        let words: BTreeSet<String> = possible.iter().map(|values| tuple(values)).collect();
+        let words: BTreeSet<String> = possible.iter().map(|values| tuple(values, &others)).collect();
         let words: Vec<String> = words.into_iter().collect();
         let serial = controls.words("gives", "give");
-        let message = match words.contains(&tuple(&together)) {
-            false => format!("{}; {serial} {}", tuple(&together), words.join(", or ")),
+        let shown = tuple(&together, self.objects);
+        let message = match words.contains(&shown) {
+            false => format!("{shown}; {serial} {}", words.join(", or ")),
             true => {
-                let labels: Vec<&str> = together.iter().map(|s| s.label.as_str()).collect();
+                let labels: Vec<&str> = together.iter().map(|s| s.told.as_str()).collect();
                 format!(
                     "{} a different combination of values than {serial}",
                     labels.join(" and ")
@@ -349,12 +371,13 @@ impl Judged<'_> {
         })
     }
 
-    /// What a serial run had in place of the harm, in words.
-    pub fn instead(&self, harm: &Harm, run: &Forced) -> String {
+    /// What a serial run, whose steps have these objects, had in place of the harm, in words.
+    pub fn instead(&self, harm: &Harm, run: &Forced, objects: &Objects) -> String {
         let seen = self.seen(run);
         let told = |label: &String| {
             let one = seen.iter().find(|seen| seen.label == *label)?;
-            one.is_readable().then(|| format!("{} {}", one.label, one.shown()))
+            one.is_readable()
+                .then(|| format!("{} {}", one.told, one.shown(objects)))
         };
         let values: Vec<String> = harm.labels.iter().filter_map(told).collect();
         if !values.is_empty() {
@@ -393,14 +416,17 @@ impl Judged<'_> {
         for place in cells.iter().enumerate().filter(|(event, _)| !some || told(*event)) {
             let Some(place) = *place.1 else { continue };
             let is_known = run.whole && (!self.contended || self.apart);
+            let last = last(events, place);
             add(Seen {
                 kind: OutcomeKind::Value,
                 label: format!("{} was", variable(&events[place], names)),
+                told: format!("{} was", told_variable(&events[place], names)),
                 value: match is_known {
-                    true => last_value(events, names, place),
+                    true => last_value(last, names),
                     false => Value::Unknown,
                 },
                 descriptor: descriptor(&events[place], names),
+                words: last.filter(|_| is_known).and_then(|last| words_of(last, names)),
             });
         }
         for unit in &self.candidate.units {
@@ -414,8 +440,10 @@ impl Judged<'_> {
                 add(Seen {
                     kind: OutcomeKind::Return,
                     label: format!("{} in {name} returned", qualified_method(method)),
+                    told: format!("{} in {name} returned", qualified_method(method)),
                     value: value(event),
                     descriptor: descriptor(event, names),
+                    words: words_of(event, names),
                 });
             }
         }
@@ -478,17 +506,41 @@ fn descriptor(event: &Event, names: &Names) -> String {
         .unwrap_or_default()
 }
 
-/// What the location of an event holds at the end of the run. A call on a modelled object tells it only if that is what it returns.
-fn last_value(events: &[Event], names: &Names, index: usize) -> Value {
-    let Some(location) = events[index].op.location() else {
+/// The value of an event in words, where the event itself has a digest.
+fn words_of(event: &Event, names: &Names) -> Option<String> {
+    matches!(value(event), Value::Digest(_))
+        .then(|| names.value_text(event))?
+        .filter(|text| text != "not null")
+}
+
+/// A variable for people: without its package if it is the program's own, since what lies inside of an object of the JDK gets the name of
+/// what holds it; an element with its index.
+fn told_variable(event: &Event, names: &Names) -> String {
+    let name = match event.op.location() {
+        Some(location) => names.variable_name(location, event.site),
+        None => variable(event, names),
+    };
+    match event.op.location().and_then(|location| names.element_index(location)) {
+        Some(index) => format!("element {index} of {name}"),
+        None if is_platform(&name) => name,
+        None => short(&name),
+    }
+}
+
+/// The last event of the location of an event.
+fn last(events: &[Event], index: usize) -> Option<&Event> {
+    let location = events[index].op.location()?;
+    events.iter().rev().find(|event| event.op.location() == Some(location))
+}
+
+/// What a location holds after its last event. A call on a modelled object tells it only if that is what it returns.
+fn last_value(last: Option<&Event>, names: &Names) -> Value {
+    let Some((last, location)) = last.and_then(|last| Some((last, last.op.location()?))) else {
         return Value::Unknown;
     };
     if matches!(names.locations[location.index()], Location::Entry(..)) {
         return Value::Unknown;
     }
-    let Some(last) = events.iter().rev().find(|event| event.op.location() == Some(location)) else {
-        return Value::Unknown;
-    };
     match &names.site(last.site).what {
         SiteKind::Call(call) if !matches!(last.op, Op::Read { .. }) || !returns_value(call) => Value::Unknown,
         SiteKind::Call(_) | SiteKind::Field(_) => value(last),
@@ -554,8 +606,10 @@ mod tests {
             let seen = Seen {
                 kind: OutcomeKind::Return,
                 label: String::new(),
+                told: String::new(),
                 value,
                 descriptor: descriptor.into(),
+                words: None,
             };
             seen.comparable().value
         };
@@ -587,10 +641,12 @@ mod tests {
             Seen {
                 kind: OutcomeKind::Value,
                 label: String::new(),
+                told: String::new(),
                 value,
                 descriptor: descriptor.into(),
+                words: None,
             }
-            .shown()
+            .shown(&Objects::default())
         };
         assert_eq!(one(Value::Exact(0), "Ljava/lang/String;"), "null");
         assert_eq!(one(Value::Digest(7), "Ljava/lang/String;"), "not null");

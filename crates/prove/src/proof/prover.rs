@@ -8,6 +8,8 @@ use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind};
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::{CheckVerdict, Contenders, Effort, Goal, Image, Schedule, Shape, generate};
+use ravel_trace::naming::Frame;
+use ravel_trace::{FailedThread, Failure, FailureKind};
 use rustc_hash::FxHashSet;
 
 use super::clock::Clock;
@@ -15,9 +17,12 @@ use super::divergence::{RecordedPath, Shifts};
 use super::endings::{self, Ending};
 use super::harm::Judged;
 use super::marks::Marks;
+use super::objects::Objects;
 use super::ordered;
+use super::retell::ToldAccess;
 use super::runs::Runs;
 use super::{ForcingLine, Recorded, Tally};
+use crate::failures::is_alike;
 use crate::runner::Forced;
 use crate::words;
 
@@ -270,19 +275,20 @@ impl<'a> Prover<'a> {
                     Ok(happened) => {
                         went = went.or(happened.went.clone());
                         let schedule = happened.schedule.clone();
-                        let values = self.values(&candidate, &happened);
+                        let (accesses, objects) = self.accesses(&candidate, &happened);
                         if result.is_err() && finding.evidence < Evidence::Confirmed {
                             finding.schedule = schedule.to_pairs();
-                            self.marks.retell(finding, &candidate, &values);
+                            self.marks.retell(finding, &candidate, &accesses);
                         }
-                        let limit = self.judge(finding, &candidate, &goal, happened, (contended, *apart))?;
+                        let how = (contended, *apart);
+                        let limit = self.judge(finding, (&candidate, &goal), happened, how, &objects)?;
                         // With other writers, only the ending in which all threads go on one by one can be compared.
                         if result.is_err() || *apart == contended || limit.is_empty() {
                             result = Ok(limit);
                         }
                         if finding.evidence == Evidence::Harmful {
                             finding.schedule = schedule.to_pairs();
-                            self.marks.retell(finding, &candidate, &values);
+                            self.marks.retell(finding, &candidate, &accesses);
                             return Ok(result);
                         }
                     }
@@ -306,16 +312,22 @@ impl<'a> Prover<'a> {
         Ok(result)
     }
 
-    /// What the events of a candidate read and wrote when it happened.
-    fn values(&self, candidate: &Candidate, happened: &Happened) -> Vec<Option<String>> {
-        let Some((events, names)) = happened.runs.last().and_then(|run| run.trace.as_ref()) else {
-            return Vec::new();
+    /// What the events of a candidate read and wrote when it happened, in the run whose outcome is told, and the objects among that.
+    fn accesses(&self, candidate: &Candidate, happened: &Happened) -> (Vec<ToldAccess>, Objects) {
+        let Some((events, names)) = happened.runs.first().and_then(|run| run.trace.as_ref()) else {
+            return Default::default();
         };
         let found = self
             .marks
             .find(candidate, &happened.shifts, events, names)
             .unwrap_or_default();
-        found.into_iter().map(|at| names.value_text(&events[at])).collect()
+        let values: Vec<Option<String>> = found.iter().map(|at| names.value_text(&events[*at])).collect();
+        let objects = Objects::of(values.iter().map(Option::as_ref));
+        let told = found.into_iter().zip(values).map(|(at, value)| ToldAccess {
+            value: value.map(|value| objects.told(&value)),
+            part: names.part_text(&events[at]),
+        });
+        (told.collect(), objects)
     }
 
     /// A schedule's run of this number, from 0.
@@ -424,10 +436,10 @@ impl<'a> Prover<'a> {
     fn judge(
         &mut self,
         finding: &mut Finding,
-        candidate: &Candidate,
-        goal: &Goal,
+        (candidate, goal): (&Candidate, &Goal),
         happened: Happened,
         (contended, apart): (bool, bool),
+        objects: &Objects,
     ) -> Result<Limit> {
         let Happened {
             mut runs,
@@ -437,11 +449,10 @@ impl<'a> Prover<'a> {
         } = happened;
         if finding.evidence < Evidence::Confirmed {
             finding.evidence = Evidence::Confirmed;
-            finding.outcome = Some(Outcome {
-                kind: OutcomeKind::Normal,
-                thread: None,
-                message: "the pattern happened; this time it had no visible effect".into(),
-            });
+            finding.outcome = Some(Outcome::new(
+                OutcomeKind::Normal,
+                "the pattern happened; this time it had no visible effect",
+            ));
         }
         if goal.shape == Shape::Blocked {
             return self.judge_deadlock(finding, candidate, goal, (&schedule, &shifts), runs);
@@ -454,6 +465,7 @@ impl<'a> Prover<'a> {
             threads: self.threads_of(candidate),
             contended,
             apart,
+            objects,
         };
         // One run of each order tells most of what does no harm.
         let controls = self.controls(goal, candidate, 1, apart)?;
@@ -463,6 +475,9 @@ impl<'a> Prover<'a> {
             return Ok(Limit::new(why, [LimitKind::NotCompared]));
         }
         let Some(harm) = judged.harm(&runs, &controls) else {
+            if let Some(outcome) = own_exception(&runs, finding) {
+                finding.outcome = Some(outcome);
+            }
             return Ok(judged.no_harm(&runs, &controls));
         };
         if runs.len() < 2 {
@@ -521,11 +536,10 @@ impl<'a> Prover<'a> {
         }
         let threads = runs[0].deadlock().unwrap_or_default();
         finding.evidence = Evidence::Harmful;
-        finding.outcome = Some(Outcome {
-            kind: OutcomeKind::Deadlock,
-            thread: None,
-            message: format!("{} wait for each other", words::threads(threads)),
-        });
+        finding.outcome = Some(Outcome::new(
+            OutcomeKind::Deadlock,
+            format!("{} wait for each other", words::threads(threads)),
+        ));
         Ok(Limit::default())
     }
 
@@ -538,6 +552,23 @@ impl<'a> Prover<'a> {
             .map(|name| name.name.clone())
             .collect()
     }
+}
+
+/// The exception that ended a thread of the pattern in all of its runs, thrown in or below the method of its step: how these runs ended, even if
+/// a serial order ends so too.
+fn own_exception(runs: &[Arc<Forced>], finding: &Finding) -> Option<Outcome> {
+    let in_method = |thread: &FailedThread| {
+        let frames = || thread.stack.iter().map(|frame| Frame::parse(frame));
+        let of_thread = finding.steps.iter().filter(|step| step.thread == thread.name);
+        let mut methods = of_thread.map(|step| step.frame());
+        methods.any(|own| frames().any(|frame| (frame.class, frame.method) == (own.class, own.method)))
+    };
+    let is_own = |failure: &&Failure| failure.kind == FailureKind::Exception && failure.threads.iter().any(in_method);
+    let first = runs.first()?.failures.iter().find(is_own)?;
+    let has_it = |run: &Arc<Forced>| run.failures.iter().any(|failure| is_alike(failure, first));
+    let thread = first.threads.first()?.name.clone();
+    let outcome = Outcome::new(OutcomeKind::Exception, first.exception.clone()).of(thread);
+    runs.iter().all(has_it).then(|| runs[0].account(outcome))
 }
 
 /// The orders in which a candidate's events count as the pattern. Those of a race are two, and the one that was not

@@ -1,13 +1,22 @@
 //! Describes a finding by the occurrence that happened, if that is not the one that it described before.
 
-use ravel_analysis::describe::message;
+use ravel_analysis::describe::{message, named};
 use ravel_analysis::finding::{Candidate, Finding, FindingStep, RuleFamily};
 
 use super::marks::Marks;
 
+/// What an access of a forced run tells.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ToldAccess {
+    /// What it read or wrote.
+    pub value: Option<String>,
+    /// The index of its element, the key of its entry.
+    pub part: Option<String>,
+}
+
 impl Marks {
     /// Describes the finding by the occurrence that happened, with its values.
-    pub fn retell(&self, finding: &mut Finding, candidate: &Candidate, values: &[Option<String>]) {
+    pub fn retell(&self, finding: &mut Finding, candidate: &Candidate, accesses: &[ToldAccess]) {
         if finding.steps.len() != candidate.events.len() {
             return;
         }
@@ -48,8 +57,9 @@ impl Marks {
         if finding.steps != told && finding.rule.family() == RuleFamily::Atomicity {
             finding.message = retold(finding);
         }
-        for (step, value) in finding.steps.iter_mut().zip(values) {
-            step.value.clone_from(value);
+        for (step, access) in finding.steps.iter_mut().zip(accesses) {
+            step.value.clone_from(&access.value);
+            step.part.clone_from(&access.part);
         }
     }
 }
@@ -62,5 +72,6 @@ fn retold(finding: &Finding) -> String {
             variables.push(step.variable.clone());
         }
     }
-    message(finding.rule, &variables, &finding.units, &finding.steps)
+    let sentence = message(finding.rule, &variables, &finding.units, &finding.steps);
+    named(finding.own_pattern.as_deref(), sentence)
 }

@@ -9,6 +9,7 @@ use ravel_trace::{LocationId, Op, SiteId};
 use super::controls::Controls;
 use super::harm::{Harm, Judged};
 use super::marks::{Mark, inside, op_name, place, variable};
+use super::objects::Objects;
 use crate::runner::Forced;
 
 /// More steps than this tell a reader nothing at a glance.
@@ -19,7 +20,11 @@ impl Judged<'_> {
     pub fn serial_runs(&self, finding: &Finding, harm: &Harm, controls: &Controls) -> Vec<SerialRun> {
         let runs = controls.orders.iter().filter_map(|order| order.first());
         let told = runs.filter_map(|run| {
-            let steps = self.accesses(finding, run)?;
+            let mut steps = self.accesses(finding, run)?;
+            let objects = Objects::of(steps.iter().map(|step| step.value.as_ref()));
+            for value in steps.iter_mut().filter_map(|step| step.value.as_mut()) {
+                *value = objects.told(value);
+            }
             let mut threads: Vec<String> = Vec::new();
             for step in &steps {
                 if !threads.contains(&step.thread) {
@@ -29,7 +34,7 @@ impl Judged<'_> {
             Some(SerialRun {
                 threads,
                 steps: if steps.len() > MOST_STEPS { Vec::new() } else { steps },
-                outcome: self.instead(harm, run),
+                outcome: self.instead(harm, run, &objects),
             })
         });
         told.collect()
@@ -83,6 +88,7 @@ impl Judged<'_> {
                 op: op_name(&event.op).to_owned(),
                 variable: told(variable(event, names)),
                 value: names.value_text(event),
+                part: names.part_text(event),
                 class,
                 method,
                 file,

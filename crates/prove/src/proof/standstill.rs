@@ -112,11 +112,7 @@ fn finding(run: &Forced) -> Option<Finding> {
         help: help.into(),
         variables,
         steps,
-        outcome: Some(Outcome {
-            kind: OutcomeKind::Hang,
-            thread: None,
-            message: format!("{waiting} never wake up"),
-        }),
+        outcome: Some(Outcome::new(OutcomeKind::Hang, format!("{waiting} never wake up"))),
         ..Finding::new(
             fingerprint(parts.chain(code.iter().map(String::as_str))),
             rule,

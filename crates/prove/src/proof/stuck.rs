@@ -90,11 +90,10 @@ fn finding(circle: &[String], held: &[HeldAtEnd]) -> Finding {
         help: "Acquire the locks in the same order everywhere.".into(),
         variables,
         steps,
-        outcome: Some(Outcome {
-            kind: OutcomeKind::Deadlock,
-            thread: None,
-            message: format!("{circle} wait for each other"),
-        }),
+        outcome: Some(Outcome::new(
+            OutcomeKind::Deadlock,
+            format!("{circle} wait for each other"),
+        )),
         ..Finding::new(id, Rule::LockOrder, Evidence::Harmful)
     }
 }

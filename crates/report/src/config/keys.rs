@@ -115,6 +115,11 @@ pub const SECTIONS: [Section; 7] = [
         keys: &[
             required("name", Kind::Text, "The name of the set."),
             required("fields", Kind::Texts, "Its fields, as patterns of full names."),
+            key(
+                "units",
+                Kind::Texts,
+                "Methods that must be one step on this set alone, as patterns of full names.",
+            ),
         ],
     },
     Section {

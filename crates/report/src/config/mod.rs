@@ -51,6 +51,7 @@ impl Config {
                 .map(|set| AtomicSetSetting {
                     name: set.name.clone(),
                     fields: set.fields.clone(),
+                    units: set.units.clone(),
                 })
                 .collect(),
             ..UnitSettings::default()
@@ -64,7 +65,14 @@ impl Config {
     /// The patterns of the user, as the analyses take them.
     pub fn access_patterns(&self) -> Vec<ravel_analysis::patterns::language::Pattern> {
         // Reading the file has checked them.
-        self.patterns.iter().filter_map(|p| p.steps.parse().ok()).collect()
+        let own = |pattern: &Pattern| {
+            let parsed = pattern
+                .steps
+                .parse::<ravel_analysis::patterns::language::Pattern>()
+                .ok()?;
+            Some(parsed.named(&pattern.name, &pattern.steps))
+        };
+        self.patterns.iter().filter_map(own).collect()
     }
 }
 
@@ -95,6 +103,8 @@ pub struct AtomicSet {
     pub name: String,
     /// Patterns of full field names.
     pub fields: Vec<String>,
+    /// Patterns of methods that must be one step on this set alone.
+    pub units: Vec<String>,
 }
 
 /// `[[pattern]]`

@@ -152,8 +152,13 @@ impl<'t> Reader<'t> {
                 let steps = self
                     .text_of(key, value)
                     .map(str::parse::<ravel_analysis::patterns::language::Pattern>);
-                if let Some(Err(error)) = steps {
-                    self.say(value.span(), error.to_string());
+                match steps {
+                    Some(Err(error)) => self.say(value.span(), error.to_string()),
+                    Some(Ok(pattern)) if pattern.is_serializable() => self.say(
+                        value.span(),
+                        "no such pattern can be a bug: its accesses in this order are those of some serial order of the units".to_owned(),
+                    ),
+                    _ => {}
                 }
             }
             Kind::Day => {
@@ -246,6 +251,7 @@ fn fill(section: &str, values: &Values<'_, '_>, line: usize, config: &mut Config
         "atomic-set" => config.atomic_sets.push(AtomicSet {
             name: values.text("name").unwrap_or_default(),
             fields: values.texts("fields"),
+            units: values.texts("units"),
         }),
         "pattern" => config.patterns.push(Pattern {
             name: values.text("name").unwrap_or_default(),

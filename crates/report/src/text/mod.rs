@@ -7,7 +7,7 @@ mod screen;
 pub(crate) mod style;
 mod summary;
 
-use ravel_analysis::finding::{Finding, Report};
+use ravel_analysis::finding::{Finding, OutcomeKind, Report};
 use ravel_trace::naming::Frame;
 
 use crate::format::{Form, Renderer};
@@ -228,6 +228,12 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<Fact> {
             false => "forced run",
         };
         fact(0, run, Look::Bad, &words::outcome(outcome));
+        if let Some(stack) = words::stack(outcome) {
+            fact(1, "thrown", Look::Note, &stack);
+        }
+        if !outcome.printed.is_empty() && outcome.kind != OutcomeKind::Output {
+            fact(1, "last lines printed", Look::Note, &outcome.printed.join(" | "));
+        }
     }
     let units = words::units(finding);
     if !units.is_empty() {

@@ -34,7 +34,21 @@ pub fn lines(finding: &Finding, sources: &SourceFinder, style: &Style, columns: 
             Some(source) if places.iter().any(|p| source.line(p.step.line).is_some()) => {
                 snippet(&mut out, &places, &source, style, columns);
             }
-            _ => bare(&mut out, &places, style, columns),
+            source => {
+                bare(&mut out, &places, style, columns);
+                let file = clean(&first.step.file);
+                let why = match source {
+                    Some(source) => format!(
+                        "{} has no such line: it is not the source that was compiled",
+                        clean(&source.path)
+                    ),
+                    None => format!("the source {file} was not found; --source names its folder"),
+                };
+                if sources.is_asked() && !file.is_empty() && first.step.line > 0 {
+                    let why = wrap(&why, columns.saturating_sub(6)).into_iter();
+                    out.extend(why.map(|line| format!("      {}", style.paint(Look::Dim, &line))));
+                }
+            }
         }
     }
     out

@@ -204,6 +204,22 @@ const SURENESS: [UnitKind; 4] = [
     UnitKind::Method,
 ];
 
+/// Frames of an exception that are told.
+const MOST_FRAMES: usize = 4;
+
+/// Where the exception of an outcome was thrown, innermost first: `at Stock.take (Stock.java:14) from Shop.sell (Shop.java:8)`.
+pub fn stack(outcome: &Outcome) -> Option<String> {
+    let frames = outcome.stack.iter().take(MOST_FRAMES);
+    let frames: Vec<String> = frames.map(|frame| naming::Frame::parse(frame).short()).collect();
+    let more = outcome.stack.len().saturating_sub(MOST_FRAMES);
+    let more = if more > 0 {
+        format!(", {more} more")
+    } else {
+        String::new()
+    };
+    (!frames.is_empty()).then(|| format!("at {}{more}", frames.join(" from ")))
+}
+
 /// How a forced run ended, as in `uncaught exception in t1: java.lang.Exception`.
 pub fn outcome(outcome: &Outcome) -> String {
     let mut text = outcome_kind(outcome.kind).to_owned();

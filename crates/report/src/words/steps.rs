@@ -70,17 +70,27 @@ fn with_object(verb: &str, step: &FindingStep) -> String {
         return format!("{verb} {}", lock::short(own));
     }
     if !step.variable.is_empty() {
-        let name = naming::variable::simple(&step.variable);
+        let name = part_of(&naming::variable::simple(&step.variable), step.part.as_deref());
         return match step.value.as_deref().filter(|_| is_access(step)) {
-            // The value lies inside an object of the JDK that has the name.
-            Some(value) if step.inside.is_none() => format!("{verb} {name} = {value}"),
-            _ => format!("{verb} {name}"),
+            Some(value) => format!("{verb} {name} = {value}"),
+            None => format!("{verb} {name}"),
         };
     }
     match step.op.as_str() {
         "acquire" | "block" | "release" | "wait" => format!("{verb} a lock"),
         "enter" | "exit" => format!("{verb} {}", step_method(step)),
         _ => verb.to_owned(),
+    }
+}
+
+/// The part of a variable that a step accesses: `cells[3]`, `m["k"]`, `lines.size()`. An array that nothing names is `int[]`, its element
+/// `int[] at 3`.
+fn part_of(name: &str, part: Option<&str>) -> String {
+    match part {
+        None => name.to_owned(),
+        Some(method) if method.ends_with("()") => format!("{name}.{method}"),
+        Some(index) if name.ends_with("[]") => format!("{name} at {index}"),
+        Some(part) => format!("{name}[{part}]"),
     }
 }
 
@@ -240,6 +250,31 @@ pub fn main_place(finding: &Finding) -> Option<&FindingStep> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_tells_the_part_and_the_value() {
+        let does = |variable: &str, part: Option<&str>, value: Option<&str>| {
+            step_does(&FindingStep {
+                op: "write".to_owned(),
+                variable: variable.to_owned(),
+                part: part.map(str::to_owned),
+                value: value.map(str::to_owned),
+                ..FindingStep::default()
+            })
+        };
+        assert_eq!(does("shop.Stock.items", None, Some("3")), "writes items = 3");
+        assert_eq!(does("shop.Stock.cells", Some("3"), Some("7")), "writes cells[3] = 7");
+        assert_eq!(does("shop.Registry.m", Some("\"k\""), None), "writes m[\"k\"]");
+        assert_eq!(does("int[] in shop.Stock", Some("3"), None), "writes int[] at 3");
+        assert_eq!(
+            does("shop.Log.lines", Some("size()"), Some("2")),
+            "writes lines.size() = 2"
+        );
+        assert_eq!(
+            does("shop.Cache.instance", None, Some("Session@1")),
+            "writes instance = Session@1"
+        );
+    }
 
     #[test]
     fn only_a_run_knows_that_no_lock_is_held() {

@@ -9,7 +9,7 @@ use crate::ids::{FieldId, MethodId};
 use crate::names::{SiteKind, flags};
 use crate::raw::{RawKind, RawRecord};
 use crate::varint::{MAX_LEN, fold, put, put_at};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the definitions say of the values at each site.
 #[derive(Default)]
@@ -18,11 +18,15 @@ pub(crate) struct ValueTypes {
     /// Of the values that methods return.
     methods: FxHashMap<MethodId, u8>,
     sites: FxHashMap<u32, SiteValue>,
+    /// The fields and methods whose values are floats, and not doubles.
+    float_fields: FxHashSet<FieldId>,
+    float_methods: FxHashSet<MethodId>,
 }
 
 enum SiteValue {
     Field(FieldId),
-    Hint(u8),
+    /// An element of an array, and whether it is a float.
+    Element(u8, bool),
     Method(MethodId),
 }
 
@@ -39,10 +43,16 @@ impl ValueTypes {
                 };
                 let hint = value as u8 | if no_object { NO_OBJECT } else { 0 };
                 self.fields.insert(*id, hint);
+                if field.descriptor == FLOAT {
+                    self.float_fields.insert(*id);
+                }
             }
             Definition::Method(id, method) => {
                 let result = method.descriptor.rsplit_once(')').map_or("", |(_, result)| result);
                 self.methods.insert(*id, value_type(result) as u8);
+                if result == FLOAT {
+                    self.float_methods.insert(*id);
+                }
             }
             Definition::Site(id, site) => {
                 let value = match &site.what {
@@ -50,7 +60,7 @@ impl ValueTypes {
                     SiteKind::Field(field) => SiteValue::Field(*field),
                     SiteKind::Element(descriptor) => {
                         let element = descriptor.strip_prefix('[').unwrap_or(descriptor);
-                        SiteValue::Hint(value_type(element) as u8)
+                        SiteValue::Element(value_type(element) as u8, element == FLOAT)
                     }
                     _ => return,
                 };
@@ -69,12 +79,51 @@ impl ValueTypes {
         }
         match self.sites.get(&site) {
             Some(SiteValue::Method(method)) => self.methods.get(method).copied().unwrap_or(0),
-            Some(SiteValue::Hint(hint)) => *hint,
+            Some(SiteValue::Element(hint, _)) => *hint,
             Some(SiteValue::Field(field)) => self.fields.get(field).copied().unwrap_or(0),
             None => 0,
         }
     }
+
+    /// The type of the value of an access to a field or an element, or of a return; none of other records.
+    pub fn of(&self, record: &RawRecord) -> Option<ValueType> {
+        use RawKind::*;
+        let kind = record
+            .kind()
+            .filter(|kind| matches!(kind, Read | Write | Update | ReadElement | WriteElement | Returned))?;
+        match shape(kind, self.hint(kind, record.site()))?.1 {
+            Second::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value of a record in words, if no more than a digest of it is kept and its bits alone say what it is.
+    pub fn words(&self, record: &RawRecord) -> Option<String> {
+        match self.of(record)? {
+            ValueType::Integral => {
+                let value = record.b as i64;
+                (!(-EXACT_LIMIT..EXACT_LIMIT).contains(&value)).then(|| value.to_string())
+            }
+            ValueType::Floating => Some(match self.is_float(record.site()) {
+                true => format!("{:?}", f32::from_bits(record.b as u32)),
+                false => format!("{:?}", f64::from_bits(record.b)),
+            }),
+            _ => None,
+        }
+    }
+
+    fn is_float(&self, site: u32) -> bool {
+        match self.sites.get(&site) {
+            Some(SiteValue::Field(field)) => self.float_fields.contains(field),
+            Some(SiteValue::Method(method)) => self.float_methods.contains(method),
+            Some(SiteValue::Element(_, float)) => *float,
+            None => false,
+        }
+    }
 }
+
+/// The descriptor of a float.
+const FLOAT: &str = "F";
 
 fn value_type(descriptor: &str) -> ValueType {
     match descriptor.as_bytes().first() {

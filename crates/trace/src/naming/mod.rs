@@ -20,3 +20,4 @@ pub use source::{
     without_descriptor,
 };
 pub use threads::thread_names;
+pub use value::number_text;

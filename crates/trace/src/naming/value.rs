@@ -1,43 +1,104 @@
 //! Values as people read them.
 
 use crate::event::{Event, Op, Value};
+use crate::ids::LocationId;
 use crate::names::{Location, Names, SiteKind};
 
 impl Names {
-    /// What an access read or wrote: `3`, `true`, `'x'`, `null`, `not null`. None where a trace has no more than a digest (of
-    /// floating-point and large numbers), and for calls on modelled objects, of which it has the result.
+    /// What an access read or wrote, or a method returned: `3`, `true`, `'x'`, `0.5`, `"a"`, `null`, `shop.Session@17`, `not null`. None
+    /// where a trace has no more than a digest, and for calls on modelled objects that do not return their value.
     pub fn value_text(&self, event: &Event) -> Option<String> {
-        let (Op::Read { location, value } | Op::Write { location, value } | Op::Update { location, value }) = event.op
-        else {
-            return None;
-        };
-        let site = &self.sites.get(event.site.index())?.what;
-        let kind = match (self.locations.get(location.index())?, site) {
-            (Location::Field(_, field) | Location::Static(field), SiteKind::Field(_)) => {
-                self.fields.get(field.index())?.descriptor.bytes().next()?
-            }
-            (Location::Element(..), SiteKind::Element(array)) => *array.as_bytes().get(1)?,
+        let value = match event.op {
+            Op::Read { value, .. }
+            | Op::Write { value, .. }
+            | Op::Update { value, .. }
+            | Op::Returned { value, .. } => value,
             _ => return None,
         };
+        let kind = self.value_kind(event)?;
         Some(match (kind, value) {
-            (_, Value::Unknown) | (b'F' | b'D', _) => return None,
-            (b'Z', Value::Exact(value)) => (value != 0).to_string(),
-            (b'C', Value::Exact(value)) => match u32::try_from(value).ok().and_then(char::from_u32) {
-                Some(character) if !character.is_control() => format!("'{character}'"),
-                _ => value.to_string(),
-            },
+            (_, Value::Unknown) => return None,
             (b'L' | b'[', Value::Exact(0)) => "null".to_owned(),
-            (b'L' | b'[', _) => "not null".to_owned(),
-            (_, Value::Exact(value)) => value.to_string(),
-            (_, Value::Digest(_)) => return None,
+            (b'F' | b'D' | b'L' | b'[', _) | (_, Value::Digest(_)) => {
+                match self.values.get(&(event.thread, event.position, event.site)) {
+                    Some(text) => text.clone(),
+                    None if matches!(kind, b'L' | b'[') => "not null".to_owned(),
+                    None => return None,
+                }
+            }
+            (_, Value::Exact(value)) => number_text(kind, value),
         })
     }
+
+    /// The first letter of the type of the value that an event has; none if the event does not have it.
+    fn value_kind(&self, event: &Event) -> Option<u8> {
+        if let Op::Returned { method, .. } = event.op {
+            let (_, result) = self.methods.get(method.index())?.descriptor.rsplit_once(')')?;
+            return result.bytes().next();
+        }
+        let site = &self.sites.get(event.site.index())?.what;
+        match (self.locations.get(event.op.location()?.index())?, site) {
+            (Location::Field(_, field) | Location::Static(field), SiteKind::Field(_)) => {
+                self.fields.get(field.index())?.descriptor.bytes().next()
+            }
+            (Location::Element(..), SiteKind::Element(array)) => array.as_bytes().get(1).copied(),
+            (Location::Field(..), SiteKind::Call(call)) => returned_number(call, matches!(event.op, Op::Update { .. })),
+            _ => None,
+        }
+    }
+
+    /// The part of a variable that a location is: the index of an element, the key of an entry.
+    pub fn part_text(&self, event: &Event) -> Option<String> {
+        let location = event.op.location()?;
+        match *self.locations.get(location.index())? {
+            Location::Entry(_, _, key) => self.keys.get(&key).filter(|text| !text.is_empty()).cloned(),
+            _ => self.element_index(location),
+        }
+    }
+
+    /// The index of an element of an array; none of other locations.
+    pub fn element_index(&self, location: LocationId) -> Option<String> {
+        match *self.locations.get(location.index())? {
+            Location::Element(_, index) => Some(index.to_string()),
+            _ => None,
+        }
+    }
+}
+
+/// A number of the type with this first letter: `3`, `true`, `'x'`.
+pub fn number_text(kind: u8, value: i64) -> String {
+    match (kind, u32::try_from(value).ok().and_then(char::from_u32)) {
+        (b'Z', _) => (value != 0).to_string(),
+        (b'C', Some(character)) if !character.is_control() => format!("'{character}'"),
+        _ => value.to_string(),
+    }
+}
+
+/// The type of the number that a call on a modelled object returns, if that is the value of the object: the new one after an update.
+fn returned_number(call: &str, updates: bool) -> Option<u8> {
+    let (class, method) = call.rsplit_once('.')?;
+    let method = method.split('(').next()?;
+    let is_value = match updates {
+        true => method.ends_with("AndGet"),
+        false => matches!(
+            method,
+            "get" | "getPlain" | "getOpaque" | "getAcquire" | "intValue" | "longValue" | "sum" | "size" | "length"
+        ),
+    };
+    let kind = match class.strip_prefix("java.util.concurrent.")? {
+        "atomic.AtomicBoolean" => b'Z',
+        "atomic.AtomicInteger" => b'I',
+        "atomic.AtomicLong" | "atomic.LongAdder" => b'J',
+        _ if matches!(method, "size" | "length") => b'I',
+        _ => return None,
+    };
+    is_value.then_some(kind)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::{FieldId, LocationId, ObjectId, SiteId, ThreadId};
+    use crate::ids::{FieldId, ObjectId, SiteId, ThreadId};
     use crate::names::{Field, Site};
 
     #[test]
@@ -87,5 +148,53 @@ mod tests {
             ),
             ""
         );
+        let call = |name: &str| SiteKind::Call(format!("java.util.concurrent.{name}"));
+        assert_eq!(told("", Value::Exact(3), call("atomic.AtomicInteger.get")), "3");
+        assert_eq!(told("", Value::Exact(1), call("atomic.AtomicBoolean.get")), "true");
+        assert_eq!(
+            told("", Value::Exact(1), call("atomic.AtomicInteger.compareAndSet")),
+            ""
+        );
+        assert_eq!(told("", Value::Exact(2), call("ConcurrentHashMap.size")), "2");
+    }
+
+    #[test]
+    fn a_forced_run_tells_what_a_digest_does_not() {
+        let location = |location| Names {
+            fields: vec![Field {
+                descriptor: "Lshop/Session;".to_owned(),
+                ..Field::default()
+            }],
+            sites: vec![Site {
+                what: SiteKind::Field(FieldId(0)),
+                ..Site::default()
+            }],
+            locations: vec![location],
+            values: [((ThreadId(0), 4, SiteId(0)), "shop.Session@17".to_owned())]
+                .into_iter()
+                .collect(),
+            keys: [(9, "\"k\"".to_owned()), (8, String::new())].into_iter().collect(),
+            ..Names::default()
+        };
+        let event = |position| Event {
+            thread: ThreadId(0),
+            position,
+            site: SiteId(0),
+            op: Op::Read {
+                location: LocationId(0),
+                value: Value::Digest(7),
+            },
+        };
+        let names = location(Location::Field(ObjectId(1), FieldId(0)));
+        assert_eq!(names.value_text(&event(4)).as_deref(), Some("shop.Session@17"));
+        assert_eq!(names.value_text(&event(5)).as_deref(), Some("not null"));
+        let part = |at| location(at).part_text(&event(4));
+        assert_eq!(part(Location::Element(ObjectId(1), 3)).as_deref(), Some("3"));
+        assert_eq!(
+            part(Location::Entry(ObjectId(1), FieldId(0), 9)).as_deref(),
+            Some("\"k\"")
+        );
+        assert_eq!(part(Location::Entry(ObjectId(1), FieldId(0), 8)), None);
+        assert_eq!(part(Location::Static(FieldId(0))), None);
     }
 }

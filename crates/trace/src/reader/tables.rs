@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::definition::Definition;
-use crate::ids::{ClassId, FieldId, MethodId, ObjectId, ThreadId};
+use crate::ids::{ClassId, FieldId, MethodId, ObjectId, SiteId, ThreadId};
 use crate::names::{Class, Field, Method, Names, Site, SiteKind, Thread};
 
 /// What stands for a name that the trace does not give.
@@ -18,6 +18,8 @@ pub(crate) struct Tables {
     sites: Vec<(u32, Site)>,
     threads: Vec<(u32, Thread)>,
     objects: Objects,
+    values: FxHashMap<(ThreadId, u32, SiteId), String>,
+    keys: FxHashMap<u32, String>,
 }
 
 /// The classes of objects.
@@ -60,6 +62,17 @@ impl Tables {
                 Ok(Some(Definition::Site(id, site))) => self.sites.push((id.0, site)),
                 Ok(Some(Definition::Thread(id, thread))) => self.threads.push((id.0, thread)),
                 Ok(Some(Definition::Object { object, class_name })) => self.objects.define(object, class_name),
+                Ok(Some(Definition::Value {
+                    thread,
+                    position,
+                    site,
+                    text,
+                })) => {
+                    self.values.insert((thread, position, site), text);
+                }
+                Ok(Some(Definition::Key { number, text })) => {
+                    self.keys.insert(number, text);
+                }
             }
         }
         true
@@ -87,6 +100,8 @@ impl Tables {
                 ..Site::default()
             })?,
             threads: dense(self.threads, unknown_thread)?,
+            values: self.values,
+            keys: self.keys,
             ..Names::default()
         };
         if names.sites.is_empty() {

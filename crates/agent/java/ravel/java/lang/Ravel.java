@@ -50,6 +50,12 @@ final class Ravel {
     /** The class of an object that has a word. */
     static native void name(long object, Class<?> type);
 
+    /** The number that stands for a value in records, see RavelLayout.Told; the digest if the agent tells no values. */
+    static native long told(long digest, int sort, long number, String text, Class<?> type);
+
+    /** Tells the trace the words of a key. */
+    static native void key(int key, int sort, long number, String text);
+
     static native boolean hasWord(Class<?> type);
 
     /** Whether a class itself declares a field of this name. */
@@ -133,6 +139,8 @@ final class Ravel {
         shake();
         number(Object.class);
         name(0, Object.class);
+        told(0L, 0, 0L, null, null);
+        key(0, 0, 0L, null);
         fork(0, null, false);
         gate(0);
         next(0);

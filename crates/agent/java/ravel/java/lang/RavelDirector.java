@@ -11,6 +11,8 @@ public final class RavelDirector {
     /** A byte for each site, and after them one for each unit: not 0 while a goal needs it. */
     private static final long ARMED = table(false);
     private static final long UNITS = table(true);
+    /** The most frames of a stack that are kept. */
+    private static final int FRAMES = 40;
     private static final long NUMBER = U.objectFieldOffset(Thread.class, "tid");
 
     private RavelDirector() {
@@ -84,12 +86,30 @@ public final class RavelDirector {
         Class<?> of = value.getClass();
         boolean known = of == Integer.class || of == Long.class || of == Boolean.class || of == Short.class
                 || of == Byte.class || of == Character.class;
-        return known ? value.toString() : "an object";
+        if (value instanceof Enum) return ((Enum<?>) value).name();
+        return known ? value.toString() : "object of ".concat(of.getName());
     }
 
     /** A thread ends by an exception that no handler took. */
     public static void uncaught(Thread thread, Throwable exception) {
-        died(thread, exception.getClass().getName(), message(exception));
+        died(thread, exception.getClass().getName(), message(exception), stack(exception));
+    }
+
+    /** A line for each frame, {@code shop.Stock.count (Stock.java:14)}. */
+    private static String stack(Throwable exception) {
+        String text = "";
+        try {
+            StackTraceElement[] stack = exception.getStackTrace();
+            for (int i = 0; i < stack.length && i < FRAMES; i++) {
+                StackTraceElement frame = stack[i];
+                String place = frame.getFileName() == null ? "" : frame.getFileName();
+                if (frame.getLineNumber() > 0) place = place.concat(":").concat(Integer.toString(frame.getLineNumber()));
+                text = text.concat(frame.getClassName()).concat(".").concat(frame.getMethodName()).concat(" (").concat(place).concat(")\n");
+            }
+        } catch (Throwable again) {
+            return text;
+        }
+        return text;
     }
 
     /** The program's own code runs here: it may throw as well. */
@@ -113,5 +133,5 @@ public final class RavelDirector {
 
     private static native void left(int unit, long thread, String result);
 
-    private static native void died(Thread thread, String exception, String message);
+    private static native void died(Thread thread, String exception, String message, String stack);
 }

@@ -164,7 +164,7 @@ public final class RavelFields {
     }
 
     public static void jget(Object v, Object o, long w, int site) {
-        jdk(Kind.READ, o, w, site, RavelObjects.reference(v));
+        if (w != 0) jdk(Kind.READ, o, w, site, RavelObjects.reference(v));
     }
 
     public static void jput(int v, Object o, long w, int site) {
@@ -184,7 +184,7 @@ public final class RavelFields {
     }
 
     public static void jput(Object v, Object o, long w, int site) {
-        jdk(Kind.WRITE, o, w, site, RavelObjects.reference(v));
+        if (w != 0) jdk(Kind.WRITE, o, w, site, RavelObjects.reference(v));
     }
 
     /** Whether the program's call is one of a tool: others use tools under locks that are not recorded. */

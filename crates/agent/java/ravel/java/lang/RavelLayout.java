@@ -90,6 +90,20 @@ final class RavelLayout {
         static final long ORDER_OBJECT = 71468255805440L;
     }
 
+    /** What sort of value is told in words. */
+    static final class Told {
+        private Told() {}
+
+        static final int STRING = 0;
+        static final int NAME = 1;
+        static final int INTEGRAL = 2;
+        static final int BOOLEAN = 3;
+        static final int CHARACTER = 4;
+        static final int FLOAT = 5;
+        static final int DOUBLE = 6;
+        static final int OBJECT = 7;
+    }
+
     /** Places in words of records: site and position in the head, the field in the word that names a modelled state. */
     static final class Shift {
         private Shift() {}

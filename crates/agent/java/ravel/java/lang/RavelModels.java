@@ -132,6 +132,7 @@ public final class RavelModels {
             case Effect.MAP_GET: case Effect.MAP_PUT: case Effect.MAP_PUT_IF_ABSENT: case Effect.MAP_REMOVE:
             case Effect.MAP_COMPUTE: case Effect.MAP_REPLACE_IF: case Effect.MAP_UPDATE:
                 extra = index >= 0 ? index : key(argument);
+                if (index < 0 && argument != null && (FLAGS & (FORCING | SEARCHING)) == FORCING) RavelWords.key(argument, extra);
                 break;
             case Effect.QUEUE_PUT: case Effect.SEND_ARGUMENT: case Effect.INVOKE:
                 if (argument != null) RavelRecords.sync(t, Kind.SEND, site, extra = RavelObjects.identity(argument));

@@ -61,13 +61,20 @@ public final class RavelObjects {
     /** A reference as the trace keeps it: 0 for null, a digest of what means the same in another run, 1 for all other objects. */
     @ForceInline
     static long reference(Object v) {
-        return v == null ? 0 : digest(v);
+        return v == null ? 0 : value(v);
+    }
+
+    @DontInline
+    private static long value(Object v) {
+        long digest = digest(v);
+        // Before the VM is initialised there are no flags either.
+        if (Thread.currentThread().ravel$t == 0) return digest;
+        return (FLAGS & (FORCING | SEARCHING)) == FORCING ? RavelWords.told(v, digest) : digest;
     }
 
     /** Of longer strings the length alone counts: to hash them takes time. */
     private static final int HASHED = 1 << 12;
 
-    @DontInline
     private static long digest(Object v) {
         Class<?> type = v.getClass();
         if (type == String.class) {
