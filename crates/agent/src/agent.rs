@@ -129,6 +129,7 @@ impl Agent {
         let redirects = Redirects {
             seed: options.seed.is_some(),
             clock: options.clock.is_some(),
+            exit: forcing,
             search: search.is_some(),
         };
         let chance = (redirects.seed || redirects.clock).then(|| Chance::new(options.seed, options.clock));
@@ -266,6 +267,17 @@ impl Agent {
         }
         self.recorder
             .describe_thread(ThreadId(block.thread), |thread| thread.exception = words);
+    }
+
+    /// A thread asks for the end of the program.
+    pub(crate) fn program_exits(&self, env: *mut JNIEnv, thread: jobject, status: i32, stack: jobject) {
+        // A run that is over ends its threads by an error, which handlers of the program may answer with an exit.
+        if self.search.as_ref().is_some_and(Search::is_ending) {
+            return;
+        }
+        let name = jvm::thread_info(self.jvmti, env, thread).map_or_else(String::new, |(name, _)| name);
+        let stack = jvm::text(env, stack).unwrap_or_default();
+        self.failures.exits(name, status, &stack);
     }
 
     /// Limits of the recording, and of a forced run.

@@ -26,6 +26,24 @@ impl Failures {
         });
     }
 
+    /// A thread asks for the end of the program, with this exit code. Only the first one counts.
+    pub fn exits(&self, name: String, status: i32, stack: &str) {
+        let ends = |known: &Failure| known.kind == FailureKind::Exit;
+        if status == 0 || self.all().iter().any(ends) {
+            return;
+        }
+        self.add(Failure {
+            kind: FailureKind::Exit,
+            exception: format!("exit code {}", status & 0xff),
+            threads: vec![FailedThread {
+                name,
+                wait: WaitKind::None,
+                stack: stack.lines().map(str::to_string).collect(),
+                ..FailedThread::default()
+            }],
+        });
+    }
+
     /// One more, unless the same is known of another thread.
     pub fn add(&self, failure: Failure) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

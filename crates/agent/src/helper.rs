@@ -38,7 +38,7 @@ classes! {
     "RavelForced"
     "RavelSearch$Over"
     "RavelSearch"
-    "RavelDriver$Nowhere"
+    "RavelDriver$Lines"
     "RavelDriver$Loader"
     "RavelDriver$Root"
     "RavelDriver"

@@ -403,6 +403,22 @@ pub extern "system" fn Java_java_lang_Ravel_died(
     });
 }
 
+/// `Ravel.exits`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_exits(
+    env: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+    status: jint,
+    stack: jobject,
+) {
+    guard(|| {
+        if let Some(agent) = agent() {
+            agent.program_exits(env, thread, status, stack);
+        }
+    });
+}
+
 /// `Ravel.noise`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_noise(_: *mut JNIEnv, _: jclass, thread: jlong) {
@@ -568,11 +584,20 @@ pub extern "system" fn Java_java_lang_Ravel_endRun(_: *mut JNIEnv, _: jclass) ->
     guarded(
         || 0,
         || {
-            let Some(agent) = agent() else { return 0 };
-            let Some(search) = &agent.search else { return 0 };
-            let ended = search.end_run();
-            search.judge_run(&agent.failures.take());
-            jboolean::from(ended)
+            let search = agent().and_then(|agent| agent.search.as_ref());
+            jboolean::from(search.is_some_and(Search::end_run))
         },
     )
+}
+
+/// `Ravel.judgeRun`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_judgeRun(_: *mut JNIEnv, _: jclass, output: jlong) {
+    guard(|| {
+        if let Some(agent) = agent()
+            && let Some(search) = &agent.search
+        {
+            search.judge_run(&agent.failures.take(), output as u64);
+        }
+    });
 }

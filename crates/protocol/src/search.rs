@@ -67,6 +67,13 @@ pub enum Searched {
         /// The order of the run.
         schedule: Schedule,
     },
+    /// Runs that did not fail printed something else than others.
+    Printed {
+        /// How many printed the same.
+        times: u32,
+        /// The order of the first.
+        schedule: Schedule,
+    },
     /// The run that was made once is over.
     Alone {
         /// Its order.

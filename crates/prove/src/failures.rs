@@ -4,6 +4,9 @@
 //! run are reported with its schedule, once a second run of the schedule fails in the same way and a run without a schedule does
 //! not: ports, files and input that a second run finds otherwise are no matter of the order of the threads. A failure that a
 //! shown finding has as its outcome is not reported again.
+//!
+//! An exit code other than 0 is a failure only of a program that ends with 0 by itself. Programs that check their results end like
+//! that for any bug, so it is not reported beside a bug that is known to spoil a result.
 
 use anyhow::Result;
 use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule, RuleFamily};
@@ -47,7 +50,7 @@ pub fn of_orders(
 ) -> Result<(Vec<(Finding, Schedule)>, usize)> {
     let (mut found, mut runs) = (Vec::new(), 0);
     let mut asked: Vec<&Failure> = Vec::new();
-    let mut free: Option<Vec<Failure>> = None;
+    let mut free: [Vec<Vec<Failure>>; 2] = Default::default();
     for FailedRun { schedule, failure } in failed {
         let is_new = !known(failure) && !asked.iter().any(|other| is_alike(other, failure));
         // Without a schedule there is no order to describe.
@@ -55,14 +58,29 @@ pub fn of_orders(
             continue;
         }
         asked.push(failure);
-        let free = match &free {
-            Some(free) => free,
-            None => {
-                runs += 1;
-                free.insert(runner.force(&Schedule::default(), NUMBER)?.failures)
-            }
+        let needs_no_order = |other: &Failure| match failure.kind {
+            FailureKind::Exit => other.kind == FailureKind::Exit,
+            FailureKind::Exception | FailureKind::Deadlock | FailureKind::Standstill => is_alike(other, failure),
         };
-        if free.iter().any(|other| is_alike(other, failure)) {
+        // A program that fails now and then by itself has the bug all the same; one that fails in each further run may lack a file.
+        // Under the scheduler of a search the threads go one after the other if no order is given.
+        let mut fails_alone = true;
+        let free = &mut free[usize::from(schedule.controlled)];
+        for number in 0..FREE_RUNS {
+            if number == free.len() {
+                runs += 1;
+                let none = Schedule {
+                    controlled: schedule.controlled && number == 0,
+                    ..Schedule::default()
+                };
+                free.push(runner.force(&none, NUMBER)?.failures);
+            }
+            fails_alone = free[number].iter().any(needs_no_order);
+            if !fails_alone {
+                break;
+            }
+        }
+        if fails_alone {
             continue;
         }
         runs += 1;
@@ -80,6 +98,9 @@ pub fn of_orders(
 fn is_of_time(failure: &Failure) -> bool {
     failure.exception.contains("Timeout") || failure.exception.contains("timed out")
 }
+
+/// Runs without a schedule that must all fail for a failure to need no order.
+const FREE_RUNS: usize = 3;
 
 /// Tells these runs from others of the same program that may go on.
 const NUMBER: usize = 1 << 24;
@@ -125,6 +146,10 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
             finding.rule.family() == RuleFamily::LockOrder && outcome.kind == OutcomeKind::Deadlock && named == locks
         }
         FailureKind::Standstill => outcome.kind == OutcomeKind::Hang,
+        FailureKind::Exit => match outcome.kind {
+            OutcomeKind::Exit | OutcomeKind::Output | OutcomeKind::Value | OutcomeKind::Return => true,
+            OutcomeKind::Normal | OutcomeKind::Exception | OutcomeKind::Deadlock | OutcomeKind::Hang => false,
+        },
     }
 }
 
@@ -135,7 +160,7 @@ fn key(failure: &Failure) -> Vec<String> {
         format!("{}.{}", frame.class, frame.method)
     };
     let mut parts: Vec<String> = match failure.kind {
-        FailureKind::Exception => failure.threads.iter().map(place).collect(),
+        FailureKind::Exception | FailureKind::Exit => failure.threads.iter().map(place).collect(),
         FailureKind::Deadlock | FailureKind::Standstill => {
             let one = |thread: &FailedThread| format!("{} {}", thread.target, place(thread));
             // Joining others is what threads do that have nothing to do with it.
@@ -154,6 +179,7 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
         FailureKind::Exception => (Rule::Failure, OutcomeKind::Exception, "failure"),
         FailureKind::Deadlock => (Rule::LockOrder, OutcomeKind::Deadlock, "deadlock"),
         FailureKind::Standstill => (Rule::Failure, OutcomeKind::Hang, "standstill"),
+        FailureKind::Exit => (Rule::Failure, OutcomeKind::Exit, "exit"),
     };
     let key = key(failure);
     let locks = Locks::of(failure);
@@ -176,6 +202,15 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
             };
             (message, failure.exception.clone(), help)
         }
+        FailureKind::Exit => (
+            format!(
+                "How the program ends depends on the order of the threads: in this order {names} ends it with {}, by itself it ends \
+                 with exit code 0.",
+                failure.exception
+            ),
+            failure.exception.clone(),
+            "Order the threads, or make the operations whose result the program checks atomic.",
+        ),
         FailureKind::Deadlock => (
             format!("{} deadlock: {}.", naming_list(failure), locks.told(failure)),
             format!("{names} wait for each other's locks"),
@@ -202,7 +237,7 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
     };
     let evidence = match failure.kind {
         FailureKind::Deadlock => Evidence::Harmful,
-        FailureKind::Exception | FailureKind::Standstill => Evidence::Confirmed,
+        FailureKind::Exception | FailureKind::Standstill | FailureKind::Exit => Evidence::Confirmed,
     };
     let id = fingerprint(std::iter::once(word).chain(key.iter().map(String::as_str)));
     Finding {
@@ -311,7 +346,7 @@ impl Locks {
                 FailureKind::Deadlock => {
                     vec![self.0[(at + failure.threads.len() - 1) % failure.threads.len()].clone()]
                 }
-                FailureKind::Exception | FailureKind::Standstill => {
+                FailureKind::Exception | FailureKind::Standstill | FailureKind::Exit => {
                     let wanted_of_it = |(_, other): &(usize, &FailedThread)| other.holder == thread.name;
                     let others = failure.threads.iter().enumerate().filter(wanted_of_it);
                     let mut held: Vec<String> = others.map(|(other, _)| self.0[other].clone()).collect();
@@ -322,6 +357,7 @@ impl Locks {
             FindingStep {
                 thread: thread.name.clone(),
                 op: match thread.wait {
+                    WaitKind::None if failure.kind == FailureKind::Exit => "terminate",
                     WaitKind::None => "throw",
                     WaitKind::Monitor | WaitKind::Parked => "block",
                     WaitKind::Notification => "wait",
@@ -434,7 +470,7 @@ mod tests {
             failure: exception("java.lang.Error: 1"),
         }];
         let (found, runs) = of_orders(&runner, &failed, &|_| false, &|| false).expect("runs");
-        assert!(runs <= 2);
+        assert!(runs <= 1 + FREE_RUNS);
         found.len()
     }
 
@@ -449,6 +485,51 @@ mod tests {
         );
         let other = Some("java.net.BindException: in use");
         assert_eq!(reported(Some("java.lang.Error: 2"), other), 1);
+    }
+
+    #[test]
+    fn an_exit_code_counts_if_the_program_ends_with_0_by_itself() {
+        let exit = |code: &str| Failure {
+            kind: FailureKind::Exit,
+            ..exception(code)
+        };
+        let finding = finding(&exit("exit code 3"), RunKind::InOrder);
+        assert!(
+            finding.message.contains("t1 ends it with exit code 3"),
+            "{}",
+            finding.message
+        );
+        let outcome = finding.outcome.as_ref().map(|outcome| outcome.kind);
+        assert_eq!(
+            (outcome, finding.steps[0].op.as_str()),
+            (Some(OutcomeKind::Exit), "terminate")
+        );
+        // A program that checks its results ends like this for the same bug.
+        assert!(is_outcome_of(&exit("exit code 1"), &finding, &[]));
+        let found = |free: Option<Failure>| {
+            let program = Program::parse("main | t1\nfork t1 |\n | w C.n=1\njoin t1 |");
+            let runner = Fake::new(program).altered(move |schedule, _, run| {
+                run.failures = match schedule.segments.is_empty() {
+                    true => free.clone().into_iter().collect(),
+                    false => vec![exit("exit code 3")],
+                };
+            });
+            let mut schedule = Schedule::default();
+            schedule.run_to(
+                &ravel_protocol::ThreadName {
+                    path: "main".into(),
+                    name: "main".into(),
+                },
+                1,
+            );
+            let failed = [FailedRun {
+                schedule,
+                failure: exit("exit code 3"),
+            }];
+            let found = of_orders(&runner, &failed, &|_| false, &|| false).expect("runs");
+            found.0.len()
+        };
+        assert_eq!((found(None), found(Some(exit("exit code 1")))), (1, 0));
     }
 
     #[test]

@@ -35,7 +35,7 @@ use crate::plans;
 use crate::proof::{Budget, Tally, is_observed_race_of_application, prove};
 use crate::suspects::{Suspected, Suspects, class_path, name_locks};
 
-pub use self::search::{SearchSettings, Searches};
+pub use self::search::{SearchSettings, Searches, quiet_fields};
 
 /// What a job is to do.
 #[derive(Clone, Debug, Default)]

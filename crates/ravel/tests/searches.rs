@@ -80,7 +80,15 @@ fn in_turn(names: &[&'static str]) -> Vec<(Jdk, &'static str)> {
 #[test]
 fn a_failure_that_no_recorded_run_suggests_is_found_and_repeated() {
     each(
-        &in_turn(&["IfBuffer", "HiddenBranch", "WrongWaiter", "AbaStack"]),
+        &in_turn(&[
+            "IfBuffer",
+            "HiddenBranch",
+            "WrongWaiter",
+            "AbaStack",
+            "TryLockDropped",
+            "PermitsAsked",
+            "PartialReport",
+        ]),
         |(jdk, name)| {
             let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
             let (output, shown) = job(jdk, directory.path(), &[], name);
@@ -101,6 +109,7 @@ fn corrected_programs_stay_silent() {
             "QuietShutdownFixed",
             "LockedLateFixed",
             "ForkedTallyFixed",
+            "PartialReportFixed",
         ]),
         |(jdk, name)| {
             let directory = tempfile::tempdir().map_err(|error| error.to_string())?;

@@ -1,5 +1,5 @@
 //! What went wrong in a run, as the recorder saw it: a thread that an uncaught exception ended, threads that block each other,
-//! a program that stands still. No event shows these: a lock that is never acquired leaves no acquisition.
+//! a program that stands still, or one that a thread ended with an exit code. No event shows these: a lock that is never acquired leaves no acquisition.
 
 use crate::naming::Frame;
 use crate::varint::{get, get_str, put, put_str};
@@ -9,7 +9,7 @@ use crate::varint::{get, get_str, put, put_str};
 pub struct Failure {
     /// What it is.
     pub kind: FailureKind,
-    /// Class and message of the exception; empty for other kinds.
+    /// Class and message of the exception; `exit code 3` of an exit; empty for other kinds.
     pub exception: String,
     /// The threads concerned; of a deadlock in the order of its cycle, each waits for the next one.
     pub threads: Vec<FailedThread>,
@@ -25,6 +25,8 @@ pub enum FailureKind {
     Deadlock,
     /// Threads wait, and no thread is left that could wake them.
     Standstill,
+    /// A thread ended the program with an exit code that is not 0. Noted in forced runs alone.
+    Exit,
 }
 
 /// A thread that failed or waits.
@@ -60,7 +62,12 @@ pub enum WaitKind {
     Join,
 }
 
-const KINDS: [FailureKind; 3] = [FailureKind::Exception, FailureKind::Deadlock, FailureKind::Standstill];
+const KINDS: [FailureKind; 4] = [
+    FailureKind::Exception,
+    FailureKind::Deadlock,
+    FailureKind::Standstill,
+    FailureKind::Exit,
+];
 const WAITS: [WaitKind; 5] = [
     WaitKind::None,
     WaitKind::Monitor,

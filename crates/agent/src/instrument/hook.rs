@@ -98,6 +98,10 @@ hooks! {
         AFTER_MONITOR = "afterMonitor";
         JPOINT = "jpoint";
     }
+    RavelFailures {
+        ENDS = "exit";
+        HALTS = "halt";
+    }
     RavelSearch {
         SEARCH_AWAIT = "await";
         SEARCH_NOTIFY = "notify";
@@ -105,7 +109,6 @@ hooks! {
         SEARCH_PARK = "park";
         SEARCH_UNPARK = "unpark";
         SEARCH_YIELD = "yield";
-        SEARCH_EXIT = "exit";
         SEARCH_SHUTDOWN_HOOK = "addShutdownHook";
     }
     RavelChance {

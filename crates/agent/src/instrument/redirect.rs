@@ -17,7 +17,9 @@ pub struct Redirects {
     pub seed: bool,
     /// Time.
     pub clock: bool,
-    /// Parking, yielding and ending the program: in searches.
+    /// Ending the program: in all forced runs.
+    pub exit: bool,
+    /// Parking and yielding: in searches.
     pub search: bool,
 }
 
@@ -36,14 +38,14 @@ const SLEEP: Call = ((THREAD, "sleep", "(J)V"), (hook::SLEEP, "(J)V"));
 const SLEEP_NANOS: Call = ((THREAD, "sleep", "(JI)V"), (hook::SLEEP, "(JI)V"));
 const YIELD: Call = ((THREAD, "yield", "()V"), (hook::SEARCH_YIELD, "()V"));
 const SPIN: Call = ((THREAD, "onSpinWait", "()V"), (hook::SEARCH_YIELD, "()V"));
-const EXIT: Call = ((SYSTEM, "exit", "(I)V"), (hook::SEARCH_EXIT, "(I)V"));
+const EXIT: Call = ((SYSTEM, "exit", "(I)V"), (hook::ENDS, "(I)V"));
 const RUNTIME_EXIT: Call = (
     ("java/lang/Runtime", "exit", "(I)V"),
-    (hook::SEARCH_EXIT, "(Ljava/lang/Runtime;I)V"),
+    (hook::ENDS, "(Ljava/lang/Runtime;I)V"),
 );
 const RUNTIME_HALT: Call = (
     ("java/lang/Runtime", "halt", "(I)V"),
-    (hook::SEARCH_EXIT, "(Ljava/lang/Runtime;I)V"),
+    (hook::HALTS, "(Ljava/lang/Runtime;I)V"),
 );
 const SHUTDOWN_HOOK: Call = (
     ("java/lang/Runtime", "addShutdownHook", "(Ljava/lang/Thread;)V"),
@@ -117,7 +119,11 @@ impl Redirects {
                 SHUTDOWN_HOOK,
             ],
             _ if self.search && PARKING.contains(&class) => &[PARK, UNPARK],
+            _ if application && self.clock && self.exit => {
+                &[MILLIS, NANOS, SLEEP, SLEEP_NANOS, EXIT, RUNTIME_EXIT, RUNTIME_HALT]
+            }
             _ if application && self.clock => &[MILLIS, NANOS, SLEEP, SLEEP_NANOS],
+            _ if application && self.exit => &[EXIT, RUNTIME_EXIT, RUNTIME_HALT],
             RANDOM if self.seed => &[
                 ((RANDOM, "seedUniquifier", "()J"), (hook::ZERO, "()J")),
                 ((SYSTEM, "nanoTime", "()J"), (hook::CHANCE, "()J")),

@@ -2,7 +2,8 @@
 //!
 //! Exactly one thread runs. It comes to a point, says what it is about to do, and the strategy chooses among the threads that can go on.
 //! Monitors, waits, parks, joins and sleeps are the machine's: a thread that would block is not among them. Time is not the machine's
-//! clock: a sleep or a limited wait ends when no thread can go on otherwise, the nearest first. A thread that blocks where the machine
+//! clock: a long sleep or a limited wait ends when no thread can go on otherwise, the nearest first. A short sleep orders no threads, so
+//! it may end at once: the others were slow. A thread that blocks where the machine
 //! does not see it, in code of the JDK, is *outside* until it comes back.
 //!
 //! Knows no JVM and no clock; `mod.rs` makes threads wait for it.
@@ -18,6 +19,8 @@ const MOST_STEPS: u64 = 50_000;
 const SPIN: u32 = 24;
 /// How many different operations that are.
 const SPIN_OPS: usize = 4;
+/// Nanoseconds by which other threads may be late. A thread that sleeps longer may be one that ends a program which takes too long.
+const LATE: u64 = 250_000_000;
 
 /// What a thread asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -396,6 +399,7 @@ impl Machine {
     fn is_ready(&self, thread: &ThreadState) -> bool {
         match thread.doing {
             Doing::Ready(_) => true,
+            Doing::Sleeps { wake } => wake.saturating_sub(self.now) <= LATE,
             Doing::Monitor { lock, .. } => self
                 .monitors
                 .get(&lock)
@@ -487,6 +491,10 @@ impl Machine {
         if let Doing::Monitor { lock, depth } = thread.doing {
             let held = self.monitors.entry(lock).or_insert((thread.number, 0));
             held.1 += depth;
+        }
+        if let Doing::Sleeps { wake } = thread.doing {
+            self.now = self.now.max(wake);
+            thread.answer = Answer::TimedOut;
         }
         thread.doing = Doing::Runs;
         self.current = Some(index);
@@ -787,9 +795,9 @@ mod tests {
     }
 
     #[test]
-    fn sleeps_end_when_no_other_thread_can_go_and_the_shortest_first() {
-        let long = [Ask(Request::Sleep(50)), access(1)];
-        let short = [Ask(Request::Sleep(10)), access(1)];
+    fn long_sleeps_end_when_no_other_thread_can_go_and_the_shortest_first() {
+        let long = [Ask(Request::Sleep(9 * LATE)), access(1)];
+        let short = [Ask(Request::Sleep(5 * LATE)), access(1)];
         let works = [access(2), access(3), access(4)];
         let mut machine = machine(StrategyKind::Random);
         for seed in 0..20 {
@@ -804,6 +812,21 @@ mod tests {
             let woken = went.iter().position(|(_, answer)| *answer == Answer::TimedOut);
             assert!(last < woken, "{went:?}");
         }
+    }
+
+    #[test]
+    fn a_short_sleep_orders_no_threads() {
+        let sleeps = [Ask(Request::Sleep(100_000_000)), access(1)];
+        let works = [access(1), access(1)];
+        let mut machine = machine(StrategyKind::Random);
+        let mut first = std::collections::BTreeSet::new();
+        for seed in 0..50 {
+            let went = run(&mut machine, seed, &[&sleeps, &works]);
+            let woken = went.iter().position(|(_, answer)| *answer == Answer::TimedOut);
+            let last = went.iter().rposition(|(number, _)| *number == 1);
+            first.insert(woken < last);
+        }
+        assert_eq!(first.len(), 2, "the sleep ends before the work, and after it");
     }
 
     #[test]

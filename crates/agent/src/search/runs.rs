@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use ravel_protocol::{Inside, Searched, line};
+use ravel_protocol::{Inside, Schedule, Searched, line};
 use ravel_trace::{Failure, FailureKind};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Search;
 use super::machine::Ending;
@@ -16,6 +16,8 @@ use super::machine::Ending;
 const UNWIND: Duration = Duration::from_millis(1500);
 /// How long a run may take.
 const LONGEST: Duration = Duration::from_secs(6);
+/// Different outputs that are kept: a program that prints more does not print the same in the same order.
+const MOST_OUTPUTS: usize = 16;
 /// The first runs, in which the program is watched for writing files.
 const FIRST: u32 = 3;
 
@@ -31,6 +33,8 @@ pub struct Runs {
     stale: u32,
     failed: u32,
     known: Vec<(String, usize)>,
+    /// What runs that did not fail printed: how many did, and the order of the first.
+    outputs: FxHashMap<u64, (u32, Schedule)>,
     obstacle: Option<String>,
     /// Bytes that the process had written when the run began.
     written: u64,
@@ -48,6 +52,7 @@ impl Runs {
             stale: 0,
             failed: 0,
             known: Vec::new(),
+            outputs: FxHashMap::default(),
             obstacle: None,
             written: 0,
         }
@@ -116,8 +121,8 @@ impl Search {
         true
     }
 
-    /// Takes down what a run came to.
-    pub fn judge_run(&self, failures: &[Failure]) {
+    /// Takes down what a run came to; `output` stands for what it printed.
+    pub fn judge_run(&self, failures: &[Failure], output: u64) {
         let mut state = self.lock();
         let ending = state.machine.ending().cloned();
         let (order, schedule) = (state.machine.order(), state.machine.schedule());
@@ -128,12 +133,14 @@ impl Search {
         let wrote = runs.number < FIRST && written() != runs.written;
         runs.number += 1;
         let mut kinds: Vec<String> = failures.iter().map(kind).collect();
-        match ending {
-            Some(Ending::Stuck(waits)) => kinds.push(format!("stuck: {}", waits.join(", "))),
-            Some(Ending::Exit(status)) if status != 0 => kinds.push(format!("exit {status}")),
-            _ => {}
+        let ended = matches!(ending, Some(Ending::Ended | Ending::Exit(_)));
+        if let Some(Ending::Stuck(waits)) = ending {
+            kinds.push(format!("stuck: {}", waits.join(", ")));
         }
         runs.failed += u32::from(!kinds.is_empty());
+        if kinds.is_empty() && ended && (runs.outputs.len() <= MOST_OUTPUTS || runs.outputs.contains_key(&output)) {
+            runs.outputs.entry(output).or_insert_with(|| (0, schedule.clone())).0 += 1;
+        }
         for failure in kinds {
             let told = runs.known.iter_mut().find(|(known, _)| *known == failure);
             let turns = schedule.segments.len();
@@ -180,6 +187,14 @@ impl Search {
     pub fn end_runs(&self) {
         let state = self.lock();
         let runs = &state.runs;
+        if (2..=MOST_OUTPUTS).contains(&runs.outputs.len()) {
+            for (times, schedule) in runs.outputs.values() {
+                runs.tell(&Searched::Printed {
+                    times: *times,
+                    schedule: schedule.clone(),
+                });
+            }
+        }
         runs.tell(&Searched::Ended {
             runs: runs.number,
             orders: runs.orders.len() as u32,
@@ -196,6 +211,7 @@ fn kind(failure: &Failure) -> String {
         FailureKind::Exception => "exception",
         FailureKind::Deadlock => "deadlock",
         FailureKind::Standstill => "standstill",
+        FailureKind::Exit => "exit",
     };
     let frames = failure.threads.iter().map(|thread| {
         let frame = thread.own_frame();

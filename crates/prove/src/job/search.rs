@@ -28,10 +28,14 @@ const STALE: u32 = 120;
 const STALE_IF_PROVEN: u32 = 40;
 /// The time that a search may take.
 const TIME: Duration = Duration::from_secs(10);
+/// The same if a bug of the program is proven already.
+const TIME_IF_PROVEN: Duration = Duration::from_secs(3);
 /// The part of the budget that it may take.
 const SHARE: u32 = 20;
 /// Failing orders that are run again.
 const MOST_FAILED: usize = 6;
+/// Orders in which the program prints something unusual that are run again.
+const MOST_PRINTED: usize = 2;
 /// Runs with a JVM each, if the program cannot be run again inside one.
 const PROCESSES: u32 = 4;
 
@@ -73,7 +77,11 @@ impl Job<'_> {
         }
         interrupt::listen();
         for (number, path) in traces.iter().enumerate() {
-            let time = TIME.min(self.left() / SHARE);
+            let longest = match self.report.findings.iter().any(|finding| finding.shown) {
+                true => TIME_IF_PROVEN,
+                false => TIME,
+            };
+            let time = longest.min(self.left() / SHARE);
             if time < Duration::from_secs(1) || interrupt::requested() {
                 break;
             }
@@ -96,7 +104,7 @@ impl Job<'_> {
             return Ok(());
         };
         program.end_by(Instant::now() + self.left());
-        let quiet = quiet(&mut trace)?;
+        let quiet = quiet_fields(&mut trace)?;
         drop(trace);
         let plan = Search {
             strategy: StrategyKind::Guided,
@@ -117,6 +125,7 @@ impl Job<'_> {
         line.show(&Progress::Searching { runs: settings.runs });
         let told = program.search(&plan, time)?;
         let mut failing: Vec<(String, Schedule)> = Vec::new();
+        let mut printed: Vec<(u32, Schedule)> = Vec::new();
         let mut searches = Searches {
             seed: settings.seed,
             ..Searches::default()
@@ -131,6 +140,7 @@ impl Job<'_> {
                         None => failing.push((failure, schedule)),
                     }
                 }
+                Searched::Printed { times, schedule } => printed.push((times, schedule)),
                 Searched::Alone { .. } => {}
                 Searched::Ended {
                     runs,
@@ -157,6 +167,18 @@ impl Job<'_> {
             .take(MOST_FAILED)
             .map(|(_, schedule)| Some(schedule))
             .collect();
+        // What a bug makes the program print comes seldom: the analyses see what happened in such a run, and the proof of their
+        // findings compares it with serial runs.
+        if !self.report.findings.iter().any(|finding| finding.shown) {
+            printed.sort_by_key(|(times, schedule)| (*times, schedule.segments.len()));
+            printed.pop();
+            schedules.extend(
+                printed
+                    .into_iter()
+                    .take(MOST_PRINTED)
+                    .map(|(_, schedule)| Some(schedule)),
+            );
+        }
         if searches.obstacle.is_some() {
             schedules.extend(std::iter::repeat_n(None, PROCESSES.min(settings.runs) as usize));
         }
@@ -170,8 +192,14 @@ impl Job<'_> {
             let alone = Search {
                 seed: settings.seed.wrapping_add(place as u64),
                 inside: None,
+                // The agent may have found that threads share more fields than those of the recorded run did.
+                quiet: if schedule.is_some() {
+                    Vec::new()
+                } else {
+                    plan.quiet.clone()
+                },
                 follow: schedule,
-                ..plan.clone()
+                strategy: plan.strategy,
             };
             searches.processes += u64::from(alone.follow.is_none());
             let Some(order) = program.search_once(&alone, place, &file)? else {
@@ -206,7 +234,7 @@ impl Job<'_> {
 }
 
 /// The fields that the threads of a trace only read, or that each has for itself, as the agent names them.
-fn quiet(trace: &mut Trace) -> Result<Vec<String>> {
+pub fn quiet_fields(trace: &mut Trace) -> Result<Vec<String>> {
     let mut touched: FxHashMap<LocationId, (ThreadId, bool, bool)> = FxHashMap::default();
     trace.rewind();
     while let Some(event) = trace.next_event()? {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use ravel_schedule::Schedule;
+use ravel_trace::FailureKind;
 use rustc_hash::FxHashMap;
 
 use crate::failures::FailedRun;
@@ -49,7 +50,9 @@ impl<'a> Runs<'a> {
     /// Notes what went wrong in a run.
     fn note(&self, schedule: &Schedule, run: &Forced) {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        for failure in run.failures.iter().take(MOST_FAILURES.saturating_sub(failed.len())) {
+        // The judgement of harm compares exit codes with those of serial runs.
+        let failures = run.failures.iter().filter(|failure| failure.kind != FailureKind::Exit);
+        for failure in failures.take(MOST_FAILURES.saturating_sub(failed.len())) {
             failed.push(FailedRun {
                 schedule: schedule.clone(),
                 failure: failure.clone(),

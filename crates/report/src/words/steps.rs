@@ -41,6 +41,7 @@ pub fn step_does(step: &FindingStep) -> String {
         "throw" => "throws the exception",
         "enter" => "enters",
         "exit" => "leaves",
+        "terminate" => "ends the program",
         other => other,
     };
     with_object(verb, step)
@@ -51,6 +52,7 @@ pub fn step_op(step: &FindingStep) -> String {
     let order = match step.op.as_str() {
         "block" => "wait for",
         "wait" => "wait on",
+        "terminate" => "end the program",
         other => other,
     };
     with_object(order, step)

@@ -77,6 +77,9 @@ final class Ravel {
     /** The stack is null if the program itself deals with the exception. */
     static native void died(Thread thread, Throwable exception, String stack);
 
+    /** The thread asks for the end of the program, with an exit code that is not 0. */
+    static native void exits(Thread thread, int status, String stack);
+
     static native void noise(long thread);
 
     // Forced runs.
@@ -116,6 +119,9 @@ final class Ravel {
 
     /** Waits for the end of the run. Whether its threads have ended. */
     static native boolean endRun();
+
+    /** The run is over; the number stands for what it printed. */
+    static native void judgeRun(long output);
 
     // Chance and time.
 

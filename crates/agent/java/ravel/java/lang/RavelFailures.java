@@ -1,5 +1,8 @@
 package java.lang;
 
+import static java.lang.RavelLayout.Flag.*;
+import static java.lang.RavelTables.*;
+
 import java.util.concurrent.locks.LockSupport;
 
 /** Words about exceptions that no handler took, and about threads that wait; called seldom, and by threads that are not recorded meanwhile. */
@@ -34,6 +37,34 @@ public final class RavelFailures {
             return false;
         }
         return false;
+    }
+
+    /** Calls of the program that end it come here instead in forced runs. */
+    public static void exit(int status) {
+        note(status);
+        if ((FLAGS & INSIDE_JVM) != 0) RavelSearch.exit(status);
+        else System.exit(status);
+    }
+
+    public static void exit(Runtime runtime, int status) {
+        exit(status);
+    }
+
+    public static void halt(Runtime runtime, int status) {
+        note(status);
+        if ((FLAGS & INSIDE_JVM) != 0) RavelSearch.exit(status);
+        else runtime.halt(status);
+    }
+
+    private static void note(int status) {
+        Thread thread = Thread.currentThread();
+        long t = thread.ravel$t;
+        if (status == 0 || t == 0) return;
+        // Code of the JDK makes the words: it is not part of what the program does.
+        thread.ravel$t = 0;
+        String stack = stack(thread);
+        thread.ravel$t = t;
+        Ravel.exits(thread, status, stack);
     }
 
     /** Where a thread is. */

@@ -265,6 +265,7 @@ public final class RavelFields {
 
     @DontInline
     private static void staticAccess(long t, int kind, int site, int p, long owner, int tag, long v) {
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.touched(t, site, 0, kind == Kind.WRITE);
         if ((tag & 1) == 0) {
             // It is not known who made it; the first thread usually did. To all other threads it is shared.
             if (tag == 0 && U.getInt(t + THREAD) == 0 && (FLAGS & KEEP_UNSHARED) == 0) {
@@ -299,6 +300,7 @@ public final class RavelFields {
             return;
         }
         int site = code & Point.SITE;
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.touched(t, site, RavelObjects.id(w), kind == Kind.WRITE);
         int p = RavelPoints.position(t, code);
         if ((w & 1) == 0) {
             w = RavelObjects.share(t, o, w, p);

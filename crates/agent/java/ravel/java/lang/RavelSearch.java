@@ -52,10 +52,46 @@ public final class RavelSearch {
         if (U.getInt(t + STEP) != 0) check(t, Ravel.search(t, Request.STEP, 0, 0));
     }
 
+    /** Cells and fields that are kept apart; more of them share places. */
+    private static final int PLACES = 1 << 12;
+    private static final boolean[] LOUD = new boolean[PLACES];
+    private static final long[] CELLS = new long[PLACES];
+    private static final int[] THREADS = new int[PLACES];
+    private static final int[] NEWEST = new int[PLACES];
+    private static final boolean[] WRITTEN = new boolean[PLACES];
+    /** The thread that was started last. */
+    private static int newest;
+
+    static void started(Thread child) {
+        if (child.ravel$n > newest) newest = child.ravel$n;
+    }
+
+    /**
+     * After an access to a field that threads of the recorded run did not share. If they share it in this one, accesses to it need
+     * decisions from now on: a thread that was there already when another one came to the same cell, and one of them writes. Exactly one
+     * thread runs, so the tables need no care.
+     */
+    static void touched(long t, int site, long object, boolean writes) {
+        if ((U.getByte(HINTS + site) & Hint.QUIET) == 0) return;
+        int field = U.getInt(STATICS + 4L * site);
+        if (LOUD[field & PLACES - 1]) return;
+        long cell = object << 20 ^ field;
+        int place = (int) ((cell * RavelLayout.Hash.MIX) >>> 40) & PLACES - 1;
+        int thread = U.getInt(t + THREAD) + 1;
+        if (CELLS[place] == cell && THREADS[place] != thread && thread <= NEWEST[place] && (writes || WRITTEN[place])) {
+            LOUD[field & PLACES - 1] = true;
+            return;
+        }
+        WRITTEN[place] = writes || CELLS[place] == cell && WRITTEN[place];
+        CELLS[place] = cell;
+        THREADS[place] = thread;
+        NEWEST[place] = newest;
+    }
+
     /** Before an access. Those in class initialisers are no points. */
     static void access(long t, int site) {
         if (U.getInt(t + STEP) == 0) return;
-        if ((U.getByte(HINTS + site) & Hint.QUIET) != 0) {
+        if ((U.getByte(HINTS + site) & Hint.QUIET) != 0 && !LOUD[U.getInt(STATICS + 4L * site) & PLACES - 1]) {
             int passed = U.getInt(t + PASSED) + 1;
             U.putInt(t + PASSED, passed);
             if (passed % QUIET_POINTS == 0) check(t, Ravel.search(t, Request.YIELD, 0, 0));
@@ -190,14 +226,10 @@ public final class RavelSearch {
         if (t != 0) check(t, Ravel.search(t, Request.YIELD, 0, 0));
     }
 
-    public static void exit(int status) {
+    /** Ends the run inside this JVM. */
+    static void exit(int status) {
         long t = Thread.currentThread().ravel$t;
-        if ((FLAGS & INSIDE_JVM) == 0) System.exit(status);
         if (t != 0) checkBlocking(t, Ravel.search(t, Request.EXIT, status, 0));
-    }
-
-    public static void exit(Runtime runtime, int status) {
-        exit(status);
     }
 
     public static void addShutdownHook(Runtime runtime, Thread hook) {

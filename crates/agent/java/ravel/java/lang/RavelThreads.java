@@ -29,6 +29,7 @@ public final class RavelThreads {
         U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
         RavelRepeats.release(t);
         Ravel.fork(t, child, worker);
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.started(child);
     }
 
     /** Virtual threads begin and end in Java code. */

@@ -1,0 +1,43 @@
+/* fixed: PermitsAsked */
+import java.util.concurrent.Semaphore;
+
+public class PermitsAskedFixed {
+    static class Room {
+        final Semaphore permits = new Semaphore(1);
+
+        void visit() {
+            if (permits.tryAcquire()) {
+                permits.release();
+            }
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Room room = new Room();
+        runBoth(room::visit, room::visit);
+        System.out.println("permits " + room.permits.availablePermits());
+        if (room.permits.availablePermits() != 1) {
+            System.exit(1);
+        }
+    }
+
+    static void runBoth(Runnable first, Runnable second) throws InterruptedException {
+        Thread t1 = new Thread(first, "t1");
+        Thread t2 = new Thread(() -> {
+            nap(100);
+            second.run();
+        }, "t2");
+        t1.start();
+        t2.start();
+        t1.join();
+        t2.join();
+    }
+
+    static void nap(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
