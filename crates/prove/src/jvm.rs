@@ -330,9 +330,12 @@ impl JvmRunner {
             .stdin(self.input.stdio()?)
             .stdout(written.try_clone().context("the output")?)
             .stderr(written);
-        if self.jvm.is_some() {
+        // A trace of this run is forced from where the recorded one was, after a directory of its own is gone.
+        if self.jvm.is_some() || fresh.is_some() {
             fs::write(place("origin"), surroundings(&self.directory, environment())).context("a temporary file")?;
             options.origin = Some(place("origin"));
+        }
+        if self.jvm.is_some() {
             let own = self.environment.iter().find(|(name, _)| name == "JAVA_TOOL_OPTIONS");
             let own = own.map(|(_, value)| value.clone());
             add_agent(&mut command, own, &self.library, &options);

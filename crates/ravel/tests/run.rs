@@ -13,7 +13,7 @@ use serde_json::Value;
 const LIMIT: Duration = Duration::from_secs(240);
 
 /// Subjects that the tests here use.
-const BUGS: [&str; 3] = ["Account", "AtomicGetThenSet", "AtomicGetThenSetFixed"];
+const BUGS: [&str; 4] = ["Account", "AtomicGetThenSet", "AtomicGetThenSetFixed", "OnCall"];
 
 /// A program without bugs that ends with the code it is given.
 const ENDS: &str = "
@@ -312,4 +312,25 @@ fn a_schedule_can_be_taken_from_a_finding_edited_and_forced() {
     let wrong = force("[[\"nobody\", 3]]");
     assert_code(&wrong, 2, "a thread that the trace does not have");
     assert!(text(&wrong.stderr).contains("nobody"), "{}", text(&wrong.stderr));
+}
+
+/// Ravel's own output then is a file of the directory that changes while the program runs.
+#[test]
+fn a_report_may_go_to_a_file_in_the_working_directory() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let job = "exec \"$@\" >out.log 2>&1";
+    let mut command = Command::new("sh");
+    command
+        .current_dir(directory.path())
+        .args(["-c", job, "sh"])
+        .arg(ravel().get_program())
+        .args(["run", "--budget", "40", "--"])
+        .arg(tested_jdks()[0].tool("java"))
+        .arg("-cp")
+        .arg(classes())
+        .arg("OnCall");
+    // The bug shows in an order that was not recorded: its trace comes from a directory of its own, which is gone when it is forced.
+    let output = run(&mut command, LIMIT);
+    let words = std::fs::read_to_string(directory.path().join("out.log")).expect("the output");
+    assert_eq!(output.status.code(), Some(1), "{words}");
 }
