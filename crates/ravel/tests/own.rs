@@ -700,7 +700,7 @@ fn a_focused_run_proves_the_same_bug_and_a_changed_class_is_recorded_in_full() {
             &["--focus", file.to_str().expect("text")],
         );
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(errors.contains("was not made for"), "{errors}");
+        assert!(errors.contains("does not cover"), "{errors}");
     }
 }
 
