@@ -73,7 +73,11 @@ fn with_object(verb: &str, step: &FindingStep) -> String {
     }
     if !step.variable.is_empty() {
         let name = part_of(&naming::variable::simple(&step.variable), step.part.as_deref());
-        return match step.value.as_deref().filter(|_| is_access(step)) {
+        return match step
+            .value
+            .as_deref()
+            .filter(|_| is_access(step) && is_value_of_variable(step))
+        {
             Some(value) => format!("{verb} {name} = {value}"),
             None => format!("{verb} {name}"),
         };
@@ -83,6 +87,16 @@ fn with_object(verb: &str, step: &FindingStep) -> String {
         "enter" | "exit" => format!("{verb} {}", step_method(step)),
         _ => verb.to_owned(),
     }
+}
+
+/// Whether a step's value is that of the variable named, not of a field inside the collection or buffer that the variable holds.
+fn is_value_of_variable(step: &FindingStep) -> bool {
+    let tells = |inside: &str| {
+        ["java.util.concurrent.atomic.", "java.lang.invoke."]
+            .iter()
+            .any(|of| inside.starts_with(of))
+    };
+    step.part.is_some() || step.inside.as_deref().is_none_or(tells)
 }
 
 /// The part of a variable that a step accesses: `cells[3]`, `m["k"]`, `lines.size()`. An array that nothing names is `int[]`, its element
@@ -276,6 +290,21 @@ mod tests {
             does("shop.Cache.instance", None, Some("Session@1")),
             "writes instance = Session@1"
         );
+    }
+
+    #[test]
+    fn a_counter_inside_a_map_is_not_the_value_of_the_variable() {
+        let does = |inside: &str| {
+            step_does(&FindingStep {
+                op: "read".to_owned(),
+                variable: "shop.Registry.m".to_owned(),
+                value: Some("1".to_owned()),
+                inside: Some(inside.to_owned()),
+                ..FindingStep::default()
+            })
+        };
+        assert_eq!(does("java.util.HashMap.putVal(I)V"), "reads m");
+        assert_eq!(does("java.util.concurrent.atomic.AtomicInteger.get()I"), "reads m = 1");
     }
 
     #[test]
