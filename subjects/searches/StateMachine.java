@@ -1,7 +1,7 @@
 /* failure:
  *   rule: failure
  *   outcome: exception
- *   place: StateMachine.java:27
+ *   place: StateMachine.java:29
  * about: the connection is marked open before it has its session: a thread that sees `OPEN` in between uses none. Only a thread that finds the state changed looks at the session.
  */
 public class StateMachine {
@@ -23,10 +23,12 @@ public class StateMachine {
         }
     }
 
-    int send(String message) {
-        if (state == OPEN) return session.length() + message.length();
-        open();
-        return 0;
+    void send(String message) {
+        if (state != OPEN) {
+            open();
+        } else if (session.isEmpty()) {
+            throw new IllegalStateException(message);
+        }
     }
 
     public static void main(String[] args) throws InterruptedException {

@@ -20,10 +20,12 @@ public class StateMachineFixed {
         }
     }
 
-    int send(String message) {
-        if (state == OPEN) return session.length() + message.length();
-        open();
-        return 0;
+    void send(String message) {
+        if (state != OPEN) {
+            open();
+        } else if (session.isEmpty()) {
+            throw new IllegalStateException(message);
+        }
     }
 
     public static void main(String[] args) throws InterruptedException {
