@@ -190,7 +190,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// An outcome of which no more is known.
+    /// An outcome without a stack or printed lines.
     pub fn new(kind: OutcomeKind, message: impl Into<String>) -> Outcome {
         Outcome {
             kind,

@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::lock;
 
-/// Values and keys that are told; later ones have no words.
+/// The most values and keys that get words; later ones have none.
 const MOST: usize = 1 << 16;
-/// Characters of a string that are told.
+/// The most characters of a string that are kept.
 const LONGEST: usize = 60;
 
 /// A string.
