@@ -1,7 +1,7 @@
 /* failure:
  *   outcome: exception
  * about: Two tasks of a fork-join pool add to a number by two synchronized calls. Such a pool parks its workers by itself, not through
- *   LockSupport, from JDK 22 on.
+ *   LockSupport, in JDK 25.
  */
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
