@@ -4,17 +4,21 @@ CARGO ?= cargo
 export CARGO
 # Where rustup puts cargo, for shells that do not have it on their PATH yet.
 export PATH := $(PATH):$(HOME)/.cargo/bin
+# CI and a fresh clone build everything once: the files that speed up the next compilation only cost time there, a quarter of it for the
+# agent. `cargo` without make writes them, and keeps its own results beside these.
+export CARGO_INCREMENTAL ?= 0
 # How many cases each property test of `make fuzz` tries, and how long each fuzz target runs.
 CASES ?= 20000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup build java msrv demo pictures examples test bench realworld fuzz miri evidence
+.PHONY: help setup build java msrv demo pictures examples test bench realworld integrations fuzz miri evidence slurm ship
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
 	@echo "make test       format, lints and all tests"
 	@echo "make bench      what recording and analysing cost"
 	@echo "make realworld  record H2, Derby, Lucene, Jetty and a Maven project"
+	@echo "make integrations  install and try ravel-junit and the plugins for Maven and Gradle"
 	@echo "make evidence   how far all buggy subjects get, RUNS times each"
 	@echo "make pictures   draw the pictures of docs/images again, in Chromium"
 	@echo "make examples   make the sample reports of docs/examples again"
@@ -22,6 +26,8 @@ help:
 	@echo "make miri       unit tests under Miri, which needs a nightly compiler"
 	@echo "make java       compile the Java classes of the agent, which are checked in"
 	@echo "make msrv       check that the oldest supported Rust compiles Ravel"
+	@echo "make slurm      prove findings on a Slurm of one node, with a shard killed and tried again"
+	@echo "make ship       build the release files and try them in a clean Debian, from a clean clone"
 	@echo "make setup      only check (and as root install) what the others need"
 
 setup:
@@ -64,6 +70,11 @@ realworld: build
 	@scripts/setup.sh /usr/bin/time:time mvn:maven
 	@scripts/with-jdk.sh scripts/optional.sh scripts/realworld.sh
 
+integrations: setup
+	@$(CARGO) build --locked -p ravel
+	@scripts/setup.sh mvn:maven gradle:gradle python3:python3
+	@scripts/with-jdk.sh scripts/optional.sh scripts/plugins-test.sh
+
 # How often each subject is tried; EVIDENCE_SECONDS bounds the whole.
 RUNS ?= 1
 evidence: setup
@@ -74,3 +85,10 @@ fuzz: setup
 
 miri: setup
 	@scripts/with-jdk.sh scripts/miri.sh
+
+slurm: setup
+	@$(CARGO) build --locked -p ravel
+	@scripts/with-jdk.sh scripts/slurm-test.sh
+
+ship: setup
+	@scripts/with-jdk.sh scripts/ship-test.sh

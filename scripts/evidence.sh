@@ -15,4 +15,4 @@ if [ $# -gt 1 ]; then
 fi
 echo "$(date -u +%F), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg) at the start"
 echo
-${CARGO:-cargo} test -q --release -p ravel --test evidence -- --ignored --nocapture
+${CARGO:-cargo} test -q --release -p ravel --test all -- --ignored --nocapture evidence::

@@ -74,7 +74,7 @@ while read -r rule program; do
 done <<<"$scans"
 
 # The rest is made of the JSON, by the code that the tests use to check it.
-EXAMPLES_HTML=$work BLESS=1 ${CARGO:-cargo} test --locked -q -p ravel-report --test examples
+EXAMPLES_HTML=$work BLESS=1 ${CARGO:-cargo} test --locked -q -p ravel-report --test all examples::
 [ "${PICTURES:-1}" = 0 ] && exit
 while read -r rule _; do
     [ -n "$rule" ] && wanted "$rule" || continue

@@ -107,7 +107,7 @@ if [ -z "${SKIP_JDK:-}" ]; then
     echo '```'
     echo "All of java.base, instrumented, linked with -Xverify:all:"
     echo '```'
-    $cargo test --release -q -p ravel --test verify -- --ignored --nocapture 2>/dev/null | grep ' on JDK ' || status=1
+    $cargo test --release -q -p ravel --test all -- --ignored --nocapture verify:: 2>/dev/null | grep ' on JDK ' || status=1
     echo '```'
 fi
 if [ -z "${SKIP_SCAN:-}" ]; then
@@ -135,7 +135,7 @@ if [ -z "${SKIP_SCAN:-}" ]; then
     "$java" -cp "$work/scala/lib/*" dotty.tools.dotc.Main -d "$work/shapes/scala" $shapes/Scala.scala \
         -classpath "$(ls "$work"/scala/lib/scala3-library*.jar):$(ls "$work"/scala/lib/scala-library*.jar)" || status=1
     export RAVEL_SHAPES=$work/shapes/ecj:$work/shapes/kotlin:$work/shapes/scala
-    if $cargo test --release -q -p ravel-scan --test shapes -- --ignored >"$work/shapes.log" 2>&1; then
+    if $cargo test --release -q -p ravel-scan --test all -- --ignored shapes:: >"$work/shapes.log" 2>&1; then
         echo "Every bad shape found and no good one, of javac for each release from 8 on, ecj, kotlinc and scalac."
     else
         cat "$work/shapes.log"; status=1
@@ -146,7 +146,7 @@ if [ -z "${SKIP_FOCUS:-}" ]; then
     echo "| program | JDK | events | a plan leaves out | for races | other examples | s |"
     echo "|---|---|---|---|---|---|---|"
     export RAVEL_REALWORLD=$PWD/realworld/target RAVEL_REALWORLD_ONLY=${PROGRAMS:-H2 Derby Lucene Jetty}
-    if $cargo test --release -q -p ravel --test own -- --ignored --nocapture nothing_is_lost_of_real_programs >"$work/focus.log" 2>&1; then
+    if $cargo test --release -q -p ravel --test all -- --ignored --nocapture nothing_is_lost_of_real_programs >"$work/focus.log" 2>&1; then
         grep '^| ' "$work/focus.log" || status=1
     else
         cat "$work/focus.log"; status=1
@@ -228,7 +228,7 @@ if [ -z "${SKIP_SOAK:-}" ]; then
         done
     done 3<<<"$jdks"
     for round in 1 2 3 4 5; do
-        $cargo test --release -q -p ravel --test robust >"$work/robust.log" 2>&1 || { cat "$work/robust.log"; status=1; }
+        $cargo test --release -q -p ravel --test all robust:: >"$work/robust.log" 2>&1 || { cat "$work/robust.log"; status=1; }
     done
 fi
 if [ -z "${SKIP_LIBRARIES:-}" ]; then

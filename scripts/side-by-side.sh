@@ -8,16 +8,19 @@ set -euo pipefail
 
 # A test binary with its own process group, so that an interrupt can end it with all that it started.
 run_one() {
-    local binary=$1 name log
+    local binary=$1 name log label
     name=$(basename "$binary")
     log=$RAVEL_SIDE_BY_SIDE/$name
+    # Cargo starts a binary in the folder of its crate. Several crates have one of the same name.
+    label=$(basename "$PWD")/${name%-*}
+    echo "$label" >"$log.label"
     set -m
     {
         local status=0 start=$SECONDS
         env -u RAVEL_SIDE_BY_SIDE "$@" >"$log.log" 2>&1 </dev/null 9>&- || status=$?
         {
             flock 8
-            printf '\n== %s: %d s\n' "${name%-*}" $((SECONDS - start))
+            printf '\n== %s: %d s\n' "$label" $((SECONDS - start))
             cat "$log.log"
         } 8>"$RAVEL_SIDE_BY_SIDE/printing"
         echo "$status" >"$log.status"
@@ -43,6 +46,8 @@ places=$RAVEL_SIDE_BY_SIDE/places
 mkfifo "$places"
 exec 9<>"$places"
 for _ in $(seq $(($(nproc) + 1))); do echo >&9; done
+# The tests inside a binary wait as well.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 1))}
 
 end_all() {
     local file
@@ -64,9 +69,8 @@ for file in "$RAVEL_SIDE_BY_SIDE"/*.pid; do
 done
 bad=
 for file in "$RAVEL_SIDE_BY_SIDE"/*.pid; do
-    name=$(basename "${file%.pid}")
     # One that was killed with its shell leaves no status.
-    [ "$(cat "${file%.pid}.status" 2>/dev/null)" = 0 ] || bad="$bad ${name%-*}"
+    [ "$(cat "${file%.pid}.status" 2>/dev/null)" = 0 ] || bad="$bad $(cat "${file%.pid}.label")"
 done
 if [ -n "$bad" ]; then
     echo "test: failed:$bad (their output is above)" >&2

@@ -1,5 +1,5 @@
 /* bug:
- *   rule data-race | atomicity | atomic-set | unserializable
+ *   rule data-race | atomicity | atomic-set | unserializable | naked-notify
  *   variable Gate.open
  *   evidence harmful
  *   outcome hang | deadlock

@@ -1,5 +1,5 @@
 /* bug:
- *   rule atomicity | atomic-set
+ *   rule atomicity | atomic-set | unserializable
  *   variable Text.count | Text.chars
  *   evidence harmful
  *   outcome exception

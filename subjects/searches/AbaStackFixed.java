@@ -1,12 +1,12 @@
 /* fixed: AbaStack
- * Each change of the top has a number.
+ * Each change of the top has a number, and what lies below a node is volatile, since a node that is read may be put back meanwhile.
  */
 import java.util.concurrent.atomic.AtomicStampedReference;
 
 public class AbaStackFixed {
     static final class Node {
         final int value;
-        Node next;
+        volatile Node next;
         boolean used;
 
         Node(int value) {

@@ -35,7 +35,9 @@ use crate::registry::Registry;
 use crate::roll;
 use crate::search::Search;
 use crate::standstill::{self, Watcher};
+use crate::supported;
 use crate::thread_block::ThreadBlock;
+use crate::told_tests::{Moment, ToldTests};
 
 /// The fields of `java.lang.Thread` that hold the address of a thread's block, and its number and one.
 #[derive(Clone, Copy)]
@@ -59,6 +61,7 @@ pub struct Agent {
     pub(crate) search: Option<Search>,
     pub(crate) chance: Option<Chance>,
     pub(crate) failures: Failures,
+    pub(crate) tests: ToldTests,
     /// Virtual threads that have begun and not ended.
     pub(crate) virtual_threads: AtomicUsize,
     finished: AtomicBool,
@@ -94,6 +97,7 @@ impl Agent {
             // Another JVM of the same command: it runs as if Ravel were not there.
             return Ok(());
         }
+        supported::check(jvmti)?;
         if options.tied {
             // Nothing is left behind when Ravel itself is killed.
             // SAFETY: sets a flag of this process; no memory is involved.
@@ -166,6 +170,7 @@ impl Agent {
             search,
             chance,
             failures: Failures::default(),
+            tests: ToldTests::default(),
             virtual_threads: AtomicUsize::new(0),
             finished: AtomicBool::new(false),
         };
@@ -269,6 +274,21 @@ impl Agent {
             .describe_thread(ThreadId(block.thread), |thread| thread.exception = words);
     }
 
+    /// Where a thread is now; none if it is not recorded.
+    pub(crate) fn moment(&self, env: *mut JNIEnv, thread: jobject) -> Option<Moment> {
+        let address = jvm::block_of(env, self, thread);
+        if address == 0 {
+            return None;
+        }
+        // SAFETY: the address of the block of a thread that has not ended, and the thread is the one that runs.
+        let block = unsafe { &*(address as *const ThreadBlock) };
+        Some(Moment {
+            thread: ThreadId(block.thread),
+            position: block.position.load(crate::sync::Ordering::Relaxed),
+            threads: u32::try_from(self.recorder.thread_count()).unwrap_or(u32::MAX),
+        })
+    }
+
     /// A thread asks for the end of the program.
     pub(crate) fn program_exits(&self, env: *mut JNIEnv, thread: jobject, status: i32, stack: jobject) {
         // A run that is over ends its threads by an error, which handlers of the program may answer with an exit.
@@ -344,6 +364,7 @@ impl Agent {
             )
             .collect(),
             failures: self.failures.all(),
+            tests: self.tests.all(),
             ..Footer::default()
         };
         if let Some(search) = self.search.as_ref().filter(|search| !search.is_inside()) {
@@ -443,9 +464,11 @@ fn listen(jvmti: Jvmti, controlled: bool) -> Result<(), String> {
     wanted.set_can_generate_all_class_hook_events(true);
     wanted.set_can_generate_early_class_hook_events(true);
     wanted.set_can_generate_early_vmstart(true);
-    // For programs that stand still; neither changes how code runs.
+    // For programs that stand still; none of these changes how code runs.
     wanted.set_can_get_current_contended_monitor(true);
     wanted.set_can_get_monitor_info(true);
+    wanted.set_can_get_bytecodes(true);
+    wanted.set_can_get_constant_pool(true);
     // For threads that block in code of the JDK.
     wanted.set_can_generate_monitor_events(controlled);
     let mut callbacks = jvmtiEventCallbacks::default();

@@ -15,6 +15,7 @@ mod guard;
 mod handover;
 mod helper;
 mod idle;
+mod initialisers;
 mod instrument;
 mod jvm;
 mod layout;
@@ -30,8 +31,10 @@ mod registry;
 mod roll;
 mod search;
 mod standstill;
+mod supported;
 mod sync;
 mod thread_block;
+mod told_tests;
 
 pub use agent::{ELAPSED, UNFOCUSED};
 

@@ -40,6 +40,7 @@ const LAUNCHERS: &[&str] = &[
     "org/eclipse/jdt/internal/junit",
     "scala/tools/",
     "aj/org/",
+    "ravel/junit/",
 ];
 
 /// The words of this process's command line.

@@ -403,6 +403,35 @@ pub extern "system" fn Java_java_lang_Ravel_died(
     });
 }
 
+/// `Ravel.test`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_test(
+    env: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+    what: jint,
+    id: jobject,
+    name: jobject,
+) {
+    guard(|| {
+        let Some(agent) = agent() else { return };
+        let text = |string| jvm::text(env, string).unwrap_or_default();
+        match what {
+            0 => agent.tests.run_one_by(&text(id)),
+            1 => {
+                if let Some(now) = agent.moment(env, thread) {
+                    agent.tests.begin(text(id), text(name), now);
+                }
+            }
+            _ => {
+                if let Some(now) = agent.moment(env, thread) {
+                    agent.tests.end(&text(id), now);
+                }
+            }
+        }
+    });
+}
+
 /// `Ravel.exits`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_exits(

@@ -2,7 +2,7 @@
 //!
 //! A thread that never wakes up writes nothing to the trace. So the agent inspects all recorded threads
 //! from outside while the process uses little processor time. Threads that wait for each other's locks are a deadlock, whatever the
-//! others do. The program stands still if every thread waits without a time limit and none is left that could wake another:
+//! others do; classes that threads initialise are such locks (`initialisers.rs`). The program stands still if every thread waits without a time limit and none is left that could wake another:
 //! not one that runs, waits for input, sleeps or is a timer, nor a hook that runs when the JVM is asked to end. Idle workers of pools
 //! and helpers of the JDK do not count. Virtual threads are not seen from outside, so nothing is said while there are some.
 
@@ -24,6 +24,7 @@ use ravel_trace::{FailedThread, Failure, FailureKind, Origin, WaitKind};
 
 use crate::agent::Agent;
 use crate::idle::Idle;
+use crate::initialisers::{self, AwaitedClass};
 use crate::jvm;
 use crate::management;
 use crate::thread_block::ThreadBlock;
@@ -99,6 +100,8 @@ struct Seen {
     state: jint,
     doing: Doing,
     position: u32,
+    /// The class that it waits for, which another thread initialises.
+    class: Option<AwaitedClass>,
 }
 
 /// What a thread waits for.
@@ -230,7 +233,8 @@ fn inspect(agent: &Agent, env: *mut JNIEnv, closely: bool) -> (Option<u64>, Opti
     let mut hasher = DefaultHasher::new();
     let mut count = 0;
     for thread in waiting {
-        (thread.state, thread.position).hash(&mut hasher);
+        let class = thread.class.as_ref().map(|awaited| (&awaited.class, awaited.by));
+        (thread.state, thread.position, class).hash(&mut hasher);
         count += 1;
     }
     if count == 0 || runs && count < 2 {
@@ -294,9 +298,26 @@ fn threads(agent: &Agent, env: *mut JNIEnv) -> Option<Vec<Seen>> {
             state,
             doing,
             position,
+            class: None,
         });
     }
+    note_classes(agent, env, &mut seen);
     Some(seen)
+}
+
+/// Notes which threads wait for classes that others initialise: the JVM calls them runnable.
+fn note_classes(agent: &Agent, env: *mut JNIEnv, seen: &mut [Seen]) {
+    let runs: Vec<bool> = seen.iter().map(|thread| thread.doing == Doing::Runs).collect();
+    if !runs.contains(&true) {
+        return;
+    }
+    let threads: Vec<jobject> = seen.iter().map(|thread| thread.thread).collect();
+    let awaited = initialisers::awaited(agent, env, &threads, &|at| runs[at]);
+    for (thread, class) in seen.iter_mut().zip(awaited) {
+        if class.is_some() {
+            (thread.doing, thread.class) = (Doing::Waits, class);
+        }
+    }
 }
 
 /// Threads that wait for each other's locks, if there are some. Nothing of it can change: no thread of the cycle gives up a lock.
@@ -304,7 +325,7 @@ fn deadlock(agent: &Agent, env: *mut JNIEnv, seen: &[Seen]) -> Option<Failure> {
     let wanted: Vec<Wanted> = seen.iter().map(|thread| wanted(agent, env, seen, thread)).collect();
     let next = |at: usize| match &wanted[at] {
         Wanted {
-            kind: WaitKind::Monitor | WaitKind::Parked,
+            kind: WaitKind::Monitor | WaitKind::Parked | WaitKind::Initialisation,
             holder: Some((_, Some(holder), _)),
             ..
         } if seen[at].doing == Doing::Waits => Some(*holder),
@@ -357,7 +378,7 @@ fn standstill(agent: &Agent, env: *mut JNIEnv, seen: &[Seen]) -> Option<Failure>
     })
 }
 
-/// Whether a thread joins one of which nothing is known: it may wait for itself, on purpose.
+/// Whether a thread joins an unknown thread: it may wait for itself, on purpose.
 fn is_unknown_join(wanted: &Wanted, told: &FailedThread) -> bool {
     wanted.target.is_empty()
         && told
@@ -400,6 +421,12 @@ fn wanted(agent: &Agent, env: *mut JNIEnv, all: &[Seen], seen: &Seen) -> Wanted 
     if seen.doing == Doing::Runs {
         return wanted;
     }
+    if let Some(AwaitedClass { class, by }) = &seen.class {
+        wanted.kind = WaitKind::Initialisation;
+        wanted.target = crate::natives::shown_name(class.clone());
+        wanted.holder = Some((name_of(agent, env, all[*by].thread), Some(*by), false));
+        return wanted;
+    }
     let blocked = seen.state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0;
     let monitor = blocked || seen.state & JVMTI_THREAD_STATE_IN_OBJECT_WAIT != 0;
     let object = if monitor {
@@ -439,7 +466,7 @@ fn wanted(agent: &Agent, env: *mut JNIEnv, all: &[Seen], seen: &Seen) -> Wanted 
     let owner = match wanted.kind {
         WaitKind::Monitor => owner_of_monitor(agent, object),
         WaitKind::Parked => owner_of_synchronizer(env, object),
-        WaitKind::None | WaitKind::Notification | WaitKind::Join => None,
+        WaitKind::None | WaitKind::Notification | WaitKind::Join | WaitKind::Initialisation => None,
     };
     wanted.holder = owner.map(|owner| {
         // SAFETY: two live references.
@@ -477,7 +504,7 @@ fn by_management(agent: &Agent, env: *mut JNIEnv, all: &[Seen], seen: &Seen, wan
     }
 }
 
-/// A thread's name, also of one that has ended, of which JVMTI says nothing.
+/// A thread's name, also of one that has ended: JVMTI knows nothing about it.
 fn owner_name(env: *mut JNIEnv, thread: jobject) -> String {
     // SAFETY: a live reference to a thread; every result is checked before use.
     unsafe {

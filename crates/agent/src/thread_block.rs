@@ -141,7 +141,7 @@ pub struct ThreadBlock {
     pub claims: Cell<u32>,
     /// Moves when the thread has ordered something after what it did so far.
     pub epoch: Cell<u64>,
-    /// Moves then as well, and when another thread has touched an array of which this one takes no notice. Others add to
+    /// Moves then as well, and when another thread has touched an array that this one ignores. Others add to
     /// it.
     pub shaken: AtomicU64,
     /// The table of accesses that say nothing new; 0 until it is needed.
@@ -160,7 +160,7 @@ pub struct ThreadBlock {
     pub called: Cell<u32>,
     /// Moves when `epoch` does and when the thread gives a lock up.
     pub stretch: Cell<u64>,
-    /// By site: an object of which it takes no notice.
+    /// By site: an object that it ignores.
     pub sure_objects: Cell<[u64; SITE_SLOTS]>,
     /// By site: the same for a stretch of an array.
     pub sure_arrays: Cell<[u64; SITE_SLOTS]>,

@@ -130,6 +130,7 @@ pub(crate) fn support(finding: &mut Finding, other: Finding) {
     finding.own_pattern = finding.own_pattern.take().or(other.own_pattern);
     add(&mut finding.analyses, other.analyses);
     add(&mut finding.variables, other.variables);
+    add(&mut finding.tests, other.tests);
     let own = AlsoSeen {
         id: other.id,
         rule: other.rule,

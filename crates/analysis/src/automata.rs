@@ -90,7 +90,7 @@ impl Head {
         (self.end != u64::MAX).then_some(self.end)
     }
 
-    /// Whether an open unit may overlap it, the oldest of which began at the horizon.
+    /// Whether an open unit may overlap it; the oldest open unit began at the horizon.
     fn is_live(&mut self, view: &View, horizon: u64) -> bool {
         // No unit ends before its last access, and the table of units is far away.
         self.latest > horizon || (self.unit.is_some() && self.ends(view).is_none_or(|end| end > horizon))
@@ -480,7 +480,7 @@ impl Layer {
         }
     }
 
-    /// Takes a conflict in, of which the earlier unit may have ended.
+    /// Takes a conflict in; its earlier unit may have ended.
     fn conflict(&mut self, set: SetId, owner: Owner, theirs: (Owner, bool), new: Conflict, found: &mut Found) {
         let (theirs, ended) = theirs;
         let key = (owner.unit.min(theirs.unit), owner.unit.max(theirs.unit), set);

@@ -130,6 +130,7 @@ impl<'a> Describer<'a> {
                 SiteKind::Call(_) | SiteKind::Element(_) => Some(place.bci),
                 _ => None,
             }),
+            called: String::new(),
             descriptor: step
                 .location
                 .map_or_else(String::new, |location| self.descriptor(location)),
@@ -315,19 +316,28 @@ pub fn named(own_pattern: Option<&str>, sentence: String) -> String {
     }
 }
 
-/// Between which of its own accesses a unit lets another thread in: those of the first step's thread around the first step of another.
-fn between(steps: &[FindingStep]) -> &'static str {
+/// Between which of its own accesses a unit lets another thread in: those of the first step's thread around the first step of another. Of
+/// an object of the JDK the program knows the calls.
+fn between(steps: &[FindingStep]) -> String {
     let own = |step: &&FindingStep| step.thread == steps[0].thread;
     let first = steps.iter().take_while(own).last();
     let last = steps.iter().skip_while(own).find(own);
+    let called = |step: Option<&FindingStep>| step.map(|step| step.called.clone()).filter(|name| !name.is_empty());
+    if let (Some(one), Some(other)) = (called(first), called(last)) {
+        return match one == other {
+            true => format!("two of its calls of {one}"),
+            false => format!("its calls of {one} and {other}"),
+        };
+    }
     let (first, last) = (first.map(|s| s.op.as_str()), last.map(|s| s.op.as_str()));
-    match (first.unwrap_or_default(), last.unwrap_or_default()) {
+    let words = match (first.unwrap_or_default(), last.unwrap_or_default()) {
         ("read", "read") => "two of its reads",
         ("read", "write" | "update") => "its read and its write",
         ("write" | "update", "read") => "its write and its read",
         ("write" | "update", "write" | "update") => "two of its writes",
         _ => "two of its accesses",
-    }
+    };
+    words.to_owned()
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -89,7 +89,7 @@ pub struct Way {
 #[derive(Clone, Debug)]
 pub struct Exposure<P> {
     at: Vec<Summary>,
-    /// Whether several threads access a location, one writes it, and no lock is held by all: without that, nobody can come to
+    /// Whether several threads access a location, one writes it, and no lock is held by all: without that, no thread can come to
     /// it while a unit keeps all the locks that it holds.
     unguarded: Vec<bool>,
     entries: Vec<Ways<P>>,

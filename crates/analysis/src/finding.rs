@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::limit::Limit;
 
 pub use crate::holds::LockLane;
+pub use crate::part::Part;
 pub use crate::rule::{Rule, RuleFamily};
 pub use crate::timeline::{Lane, Recording};
 
@@ -87,6 +88,9 @@ pub struct FindingStep {
     /// the JSON.
     #[serde(skip)]
     pub call: Option<u32>,
+    /// The name of the method of the JDK that the program calls there, `get`, if its class file was read; not part of the JSON.
+    #[serde(skip)]
+    pub called: String,
     /// The descriptor of the field, empty for elements of arrays; not part of the JSON.
     #[serde(skip)]
     pub descriptor: String,
@@ -268,6 +272,9 @@ pub struct Finding {
     /// Other views of the same bug, which are no findings of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<AlsoSeen>,
+    /// The tests that it was found in, `shop.ShopTest.twoCustomers`; empty if no test runner told of any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<String>,
     /// Thread name and number of points, in turn.
     pub schedule: Vec<(String, u32)>,
     /// The command that makes it happen again, empty if there is none.
@@ -299,6 +306,7 @@ impl Finding {
             serial: Vec::new(),
             limit: None,
             also: Vec::new(),
+            tests: Vec::new(),
             schedule: Vec::new(),
             replay: String::new(),
             message: String::new(),
@@ -398,7 +406,7 @@ pub struct Scanned {
 }
 
 /// Milliseconds that the parts of the work took, each as the sum over all that worked side by side.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct Times {
     /// Running the program to record it; 0 if it was recorded before.
     pub record: u64,
@@ -445,6 +453,9 @@ pub struct Report {
     /// How the attempts of directed runs fared, a goal each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directed: Vec<crate::account::DirectedAccount>,
+    /// The work that this report is a part of, if several machines share it or reports were merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
 }
 
 impl Default for Report {
@@ -460,6 +471,7 @@ impl Default for Report {
             suspicions: Vec::new(),
             recordings: Vec::new(),
             directed: Vec::new(),
+            parts: Vec::new(),
         }
     }
 }

@@ -110,8 +110,31 @@ fn one_lock_over(unit: &str, what: &str, steps: &[FindingStep]) -> String {
                 true => String::new(),
                 false => format!(", and in {}", listed(&others)),
             };
-            format!("Hold one lock over the whole of {unit}{others}, or use one atomic operation.")
+            let atomic = match atomic_class(steps) {
+                Some(class) => format!("make {what} an {class} and change it by one call, such as addAndGet"),
+                None => "use one atomic operation".to_owned(),
+            };
+            format!("Hold one lock over the whole of {unit}{others}, or {atomic}.")
         }
+    }
+}
+
+/// The class of `java.util.concurrent.atomic` for a number that one line of code reads and writes, and all steps access.
+fn atomic_class(steps: &[FindingStep]) -> Option<&'static str> {
+    let first = steps.first()?;
+    let own: Vec<&FindingStep> = steps.iter().filter(|step| step.thread == first.thread).collect();
+    let [read, write] = own.as_slice() else { return None };
+    let one_line = read.line > 0 && (read.line, &read.method, &read.class) == (write.line, &write.method, &write.class);
+    let one_number = steps
+        .iter()
+        .all(|step| step.variable == first.variable && step.descriptor == first.descriptor && step.inside.is_none());
+    if !(one_line && one_number && read.op == "read" && write.op == "write") {
+        return None;
+    }
+    match first.descriptor.as_str() {
+        "I" => Some("AtomicInteger"),
+        "J" => Some("AtomicLong"),
+        _ => None,
     }
 }
 
@@ -193,14 +216,7 @@ fn one_call(variables: &[String], steps: &[FindingStep]) -> Option<&'static str>
     };
     let last = *calls.last()?;
     if is(".ConcurrentHashMap") || is(".ConcurrentSkipListMap") {
-        return match (calls[0], last) {
-            ("containsKey", "put") => Some("Use putIfAbsent or computeIfAbsent"),
-            ("get" | "getOrDefault", "put" | "replace") => Some(
-                "Use computeIfAbsent if it puts only what is missing, or merge if the new value depends on the old one",
-            ),
-            ("get" | "containsKey", "remove") => Some("Use remove(key, value) or computeIfPresent"),
-            _ => None,
-        };
+        return one_map_call(calls[0], last);
     }
     if is(".AtomicInteger") || is(".AtomicLong") {
         return match (calls[0], last) {
@@ -213,6 +229,70 @@ fn one_call(variables: &[String], steps: &[FindingStep]) -> Option<&'static str>
         };
     }
     None
+}
+
+/// The method of a map that does what two of its methods do one after the other.
+fn one_map_call(first: &str, last: &str) -> Option<&'static str> {
+    match (first, last) {
+        ("containsKey", "put") => Some("Use putIfAbsent or computeIfAbsent"),
+        ("get" | "getOrDefault", "put" | "replace") => Some(
+            "Use computeIfAbsent if it puts only what is missing, or merge if the new value depends on the old one",
+        ),
+        ("get" | "containsKey", "remove") => Some("Use remove(key, value) or computeIfPresent"),
+        _ => None,
+    }
+}
+
+/// The calls of an interrupted unit on an object of the JDK, first and last, if they are known and differ.
+fn calls_of_unit(steps: &[FindingStep]) -> Option<(&str, &str)> {
+    let thread = &steps.first()?.thread;
+    let mut own = steps.iter().filter(|step| step.thread == *thread);
+    let (first, last) = (own.next()?, own.next_back()?);
+    let known = !first.called.is_empty() && !last.called.is_empty() && first.called != last.called;
+    known.then_some((first.called.as_str(), last.called.as_str()))
+}
+
+/// What to change where a unit calls a collection more than once that is synchronised by itself; none if its calls are not known. `name` is the
+/// field that holds the collection.
+pub fn synchronised_help(finding: &Finding, name: &str) -> Option<String> {
+    let unit = naming::qualified_method(&finding.units.first()?.method);
+    let own: Vec<&FindingStep> = {
+        let thread = &finding.steps.first()?.thread;
+        finding.steps.iter().filter(|step| step.thread == *thread).collect()
+    };
+    let calls = distinct(own.iter().map(|step| step.called.clone()).collect());
+    if calls.iter().any(String::is_empty) {
+        return None;
+    }
+    let field = naming::variable::simple(name);
+    let calls_words = match calls.as_slice() {
+        [one] => format!("all calls of {one}"),
+        several => format!("the calls of {}", listed(several)),
+    };
+    let lock = format!("put {calls_words} in {unit} into one block, synchronized ({field}) {{ … }}");
+    let one = calls_of_unit(&finding.steps).and_then(|(first, last)| one_map_call(first, last));
+    Some(match one {
+        Some(one) => format!("{one}, or {lock}."),
+        None => format!("P{}.", &lock[1..]),
+    })
+}
+
+/// What to add to the fix of a race inside a map if a method asks the map and then changes it: a class whose calls exclude each other does not
+/// make two of them one step. None if the calls are not known.
+pub fn together_help(finding: &Finding) -> Option<String> {
+    let steps = || finding.steps.iter().filter(|step| !step.called.is_empty());
+    let pairs = steps().flat_map(|one| steps().map(move |other| (one, other)));
+    let mut pairs = pairs.filter(|(one, other)| (&one.class, &one.method) == (&other.class, &other.method));
+    pairs.find_map(|(one, other)| {
+        let words = one_map_call(&one.called, &other.called)?;
+        let unit = method(one)?;
+        Some(format!(
+            "{unit} calls {} and {}: to make them one step, u{}, or hold the lock over the whole of {unit}.",
+            one.called,
+            other.called,
+            &words[1..]
+        ))
+    })
 }
 
 /// What to change where threads race inside an object of the platform.
@@ -275,6 +355,95 @@ mod tests {
         let mut own = steps("get", "put");
         own[2].inside = None;
         assert!(help(Rule::Atomicity, &map, &[], &own).starts_with("Hold one lock"));
+    }
+
+    #[test]
+    fn a_number_that_one_line_changes_may_become_an_atomic_one() {
+        let access = |thread: &str, op: &str, line| FindingStep {
+            thread: thread.to_owned(),
+            op: op.to_owned(),
+            variable: "shop.Shop.hits".to_owned(),
+            descriptor: "I".to_owned(),
+            class: "shop.Shop".to_owned(),
+            method: "hit()V".to_owned(),
+            line,
+            ..FindingStep::default()
+        };
+        let hits = ["shop.Shop.hits".to_owned()];
+        let mut steps = [access("t", "read", 3), access("u", "write", 3), access("t", "write", 3)];
+        let told = |steps: &[FindingStep]| help(Rule::Atomicity, &hits, &[], steps);
+        assert_eq!(
+            told(&steps),
+            "Hold one lock over the whole of the unit, and in Shop.hit, or make Shop.hits an AtomicInteger and change it by one call, such as \
+             addAndGet."
+        );
+        // A check and an update are more than one call of an AtomicInteger.
+        steps[2].line = 5;
+        assert!(
+            told(&steps).ends_with("or use one atomic operation."),
+            "{}",
+            told(&steps)
+        );
+    }
+
+    fn calling(called: &[&str]) -> Finding {
+        let call = |name: &&str| FindingStep {
+            thread: "t".to_owned(),
+            called: (*name).to_owned(),
+            ..FindingStep::default()
+        };
+        let unit = UnitRef {
+            thread: "t".to_owned(),
+            method: "shop.Shop.find(I)V".to_owned(),
+            kind: crate::finding::UnitKind::Compound,
+        };
+        Finding {
+            steps: called.iter().map(call).collect(),
+            units: vec![unit],
+            ..Finding::new(String::new(), Rule::Atomicity, crate::finding::Evidence::Predicted)
+        }
+    }
+
+    #[test]
+    fn calls_of_a_synchronised_collection_become_one_call_or_one_block() {
+        let told = |called: &[&str]| synchronised_help(&calling(called), "shop.Shop.seats");
+        assert_eq!(
+            told(&["containsKey", "put"]).as_deref(),
+            Some(
+                "Use putIfAbsent or computeIfAbsent, or put the calls of containsKey and put in Shop.find into one block, \
+                 synchronized (seats) { … }."
+            )
+        );
+        assert_eq!(
+            told(&["size", "add"]).as_deref(),
+            Some("Put the calls of size and add in Shop.find into one block, synchronized (seats) { … }.")
+        );
+        assert_eq!(
+            told(&["next", "next"]).as_deref(),
+            Some("Put all calls of next in Shop.find into one block, synchronized (seats) { … }.")
+        );
+        assert_eq!(told(&["size", ""]), None);
+    }
+
+    #[test]
+    fn a_race_inside_a_map_that_is_asked_and_then_changed_needs_one_step() {
+        let mut race = calling(&["put", "get"]);
+        let in_method = |step: &mut FindingStep, name: &str| {
+            (step.class, step.method) = ("shop.Shop".to_owned(), format!("{name}(I)V"));
+        };
+        race.steps.iter_mut().for_each(|step| in_method(step, "find"));
+        assert_eq!(
+            together_help(&race).as_deref(),
+            Some(
+                "Shop.find calls get and put: to make them one step, use computeIfAbsent if it puts only what is missing, or merge if the \
+                 new value depends on the old one, or hold the lock over the whole of Shop.find."
+            )
+        );
+        in_method(&mut race.steps[0], "add");
+        assert_eq!(together_help(&race), None, "two methods");
+        let mut lists = calling(&["isEmpty", "remove"]);
+        lists.steps.iter_mut().for_each(|step| in_method(step, "find"));
+        assert_eq!(together_help(&lists), None);
     }
 
     #[test]

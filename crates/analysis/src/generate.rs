@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 pub struct Shape {
     /// About how many events; the last transactions are finished.
     pub events: u64,
-    /// Threads, the first of which starts and joins the others.
+    /// Threads; the first starts and joins the others.
     pub threads: u32,
     /// Locks.
     pub locks: u32,

@@ -25,6 +25,7 @@ pub(crate) mod optimistic;
 #[cfg(any(test, feature = "oracles"))]
 pub mod oracle;
 pub mod order;
+pub mod part;
 pub mod patterns;
 pub mod race;
 pub mod raw;

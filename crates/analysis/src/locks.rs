@@ -158,7 +158,7 @@ impl LockTable {
         &self.sets[set.index()]
     }
 
-    /// Takes over what another table, of which this is a copy, has come to know since.
+    /// Takes over the entries that another table has gained since this copy of it was made.
     pub(crate) fn extend_from(&mut self, other: &LockTable) {
         self.sets.extend_from_slice(&other.sets[self.sets.len()..]);
         self.signatures

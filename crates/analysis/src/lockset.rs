@@ -18,7 +18,7 @@
 //! only another run would show.
 //!
 //! **Cost.** Constant time per access in the common case (same locks as last time), at most the number of locks held
-//! otherwise; about 250 bytes per location, of which a repetition touches 25.
+//! otherwise; about 250 bytes per location; a repetition touches 25 of them.
 
 use crate::engine::{Access, Analysis, Context, Needs, View};
 use crate::finding::{Evidence, Rule};

@@ -21,7 +21,7 @@ use crate::fix::{help, library_help};
 use crate::raw::{RawReport, RawStep};
 use crate::stop::Stop;
 use crate::units::UnitId;
-use library::{Library, Shared};
+use library::{Library, Link, Shared, connected};
 use ravel_trace::naming;
 use ravel_trace::{LocationId, LockId, Names, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,13 +41,15 @@ struct Key {
     family: &'static str,
     subject: String,
     code: Vec<String>,
+    /// The methods that tell one shared object of the platform from another of the same sort; empty if there is but one.
+    apart: Vec<String>,
 }
 
 impl Key {
     fn parts(&self) -> impl Iterator<Item = &str> {
         [self.family, &self.subject]
             .into_iter()
-            .chain(self.code.iter().map(String::as_str))
+            .chain(self.code.iter().chain(&self.apart).map(String::as_str))
     }
 }
 
@@ -61,6 +63,7 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
     let describer = Describer::new(names, state);
     let library = Library::new(names, state, &reports);
     let mut groups: BTreeMap<Key, Vec<RawReport>> = BTreeMap::new();
+    let mut shared: BTreeMap<Key, Vec<RawReport>> = BTreeMap::new();
     let mut inside: BTreeMap<Key, Vec<RawReport>> = BTreeMap::new();
     let mut asked = 0;
     for report in reports {
@@ -71,21 +74,22 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
             continue;
         }
         match library.shared(&report).map(library_key) {
-            Some(key) if report.rule.family().is_race() => groups.entry(key).or_default().push(report),
+            Some(key) if report.rule.family().is_race() => shared.entry(key).or_default().push(report),
             Some(key) if report.rule.family() == RuleFamily::Serializability => {
                 inside.entry(key).or_default().push(report)
             }
             _ => groups.entry(key(&describer, &report)).or_default().push(report),
         }
     }
-    // That calls which race inside are not serialisable either is no other bug.
-    for (key, reports) in inside {
-        match groups.get_mut(&key) {
-            Some(host) => host.extend(reports),
-            None => reports
-                .into_iter()
-                .for_each(|report| groups.entry(self::key(&describer, &report)).or_default().push(report)),
+    for (key, reports) in shared {
+        // Calls that race inside are not serialisable either: that is the same bug.
+        let unserialisable = inside.remove(&key).unwrap_or_default();
+        for (key, reports) in shared_objects(&library, key, reports, unserialisable) {
+            groups.entry(key).or_default().extend(reports);
         }
+    }
+    for report in inside.into_values().flatten() {
+        groups.entry(self::key(&describer, &report)).or_default().push(report);
     }
     absorb(&mut groups);
     let mut findings: Vec<Finding> = Vec::new();
@@ -145,7 +149,54 @@ fn library_key(shared: Shared) -> Key {
         family: "race",
         subject: shared.class,
         code: shared.callers,
+        apart: Vec::new(),
     }
+}
+
+/// The races inside one sort of object by the object that they are about, and with each the cycles on the same one. Objects in the same
+/// methods are one bug, as fields are.
+fn shared_objects(
+    library: &Library<'_>,
+    key: Key,
+    races: Vec<RawReport>,
+    cycles: Vec<RawReport>,
+) -> Vec<(Key, Vec<RawReport>)> {
+    let racing = races.len();
+    let reports: Vec<RawReport> = races.into_iter().chain(cycles).collect();
+    let links: Vec<Vec<Link>> = reports.iter().map(|report| library.links(report)).collect();
+    let numbers = connected(&links);
+    let mut objects: BTreeMap<usize, (Vec<Link>, Vec<RawReport>)> = BTreeMap::new();
+    // A cycle that no race is connected with goes to the first.
+    let known: FxHashSet<usize> = numbers[..racing].iter().copied().collect();
+    for ((report, links), number) in reports.into_iter().zip(links).zip(numbers) {
+        let number = if known.contains(&number) { number } else { 0 };
+        let object = objects.entry(number).or_default();
+        object.0.extend(links);
+        object.1.push(report);
+    }
+    if objects.len() == 1 {
+        return objects
+            .into_values()
+            .map(|(_, reports)| (key.clone(), reports))
+            .collect();
+    }
+    let objects = objects.into_values();
+    let objects: Vec<(Vec<String>, Vec<RawReport>)> = objects
+        .map(|(links, reports)| (library.methods(&links), reports))
+        .collect();
+    // One name will do, and does not change when another run sees more methods.
+    let names: Vec<Vec<String>> = objects
+        .iter()
+        .map(|(methods, _)| {
+            let alike = objects.iter().filter(|(other, _)| other.first() == methods.first());
+            let most = if alike.count() == 1 { 1 } else { methods.len() };
+            methods.iter().take(most).cloned().collect()
+        })
+        .collect();
+    let named = names.into_iter().zip(objects);
+    named
+        .map(|(apart, (_, reports))| (Key { apart, ..key.clone() }, reports))
+        .collect()
 }
 
 /// The class whose state a variable is; an imported variable stands for itself.
@@ -177,16 +228,18 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
         codes
     };
     match report.rule.family() {
-        // What the user looks for is told for itself.
+        // A pattern of the user's is always a finding of its own.
         _ if own.is_some() => Key {
             family: "pattern",
             subject: format!("{} {subject}", own.unwrap_or_default()),
             code: codes(),
+            apart: Vec::new(),
         },
         RuleFamily::Race | RuleFamily::Discipline => Key {
             family: "race",
             subject: variable,
             code: Vec::new(),
+            apart: Vec::new(),
         },
         RuleFamily::Atomicity => {
             // The unit that is interrupted is the one with two steps, the first of all in every pattern.
@@ -195,17 +248,20 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
                 family: "atomicity",
                 subject,
                 code: code.into_iter().collect(),
+                apart: Vec::new(),
             }
         }
         RuleFamily::AtomicSet => Key {
             family: "atomicity",
             subject,
             code: codes(),
+            apart: Vec::new(),
         },
         RuleFamily::Serializability => Key {
             family: "unserializable",
             subject: String::new(),
             code: codes(),
+            apart: Vec::new(),
         },
         RuleFamily::LockOrder | RuleFamily::Failure | RuleFamily::Code => {
             let mut locks: Vec<String> = report.steps.iter().map(|s| describer.target(s)).collect();
@@ -215,6 +271,7 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
                 family: "lock-order",
                 subject: locks.join(" "),
                 code: codes(),
+                apart: Vec::new(),
             }
         }
     }

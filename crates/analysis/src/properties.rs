@@ -1,6 +1,6 @@
 //! The analyses against definitions, on random traces small enough to decide by exhaustion.
 //!
-//! Sizes: 2 or 3 threads, up to 3 variables, 2 locks, 24 events of which up to 14 accesses. Numbers of cases stand at
+//! Sizes: 2 or 3 threads, up to 3 variables, 2 locks, 24 events with up to 14 accesses. Numbers of cases stand at
 //! each test.
 
 use crate::engine::Engine;

@@ -221,7 +221,7 @@ type Code = (bool, Option<MethodId>, SiteId, UnitKind);
 struct Found {
     tried: FxHashMap<Code, u32>,
     keys: FxHashSet<(Code, LocationId, SiteId)>,
-    /// With what tells them apart, but for the location of which only the field does.
+    /// With what tells them apart, but for the location: only its field does.
     reports: Vec<((Code, LocationId, SiteId), RawReport)>,
     not_searched: u64,
     not_found: u64,

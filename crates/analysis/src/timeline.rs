@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::Finding;
 use crate::holds::{self, LockHolds, LockLane};
 
-/// The most threads of which a report has a lane: the busiest.
+/// The most threads with a lane in a report: the busiest.
 const MOST_LANES: usize = 64;
 
 /// One recorded JVM: its threads over the whole recording, and where in it the findings lie.
@@ -303,7 +303,7 @@ impl Source for Watched<'_> {
     }
 }
 
-/// The same events beforehand, of which nothing is counted.
+/// The same events beforehand, without counting them.
 struct FirstLook<'s> {
     source: Box<dyn Source + 's>,
     seen: u64,

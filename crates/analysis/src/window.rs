@@ -1,4 +1,4 @@
-//! Units that have ended and of which it is not yet known whether they matter.
+//! Units that have ended; whether they matter is not yet known.
 //!
 //! A unit matters if another thread can come between its steps. Whether one can is often known only later: the other thread
 //! has yet to do its part, or the unit that it interrupts has yet to end. So ended units wait here, a bounded number of

@@ -97,6 +97,15 @@ impl ConstantPool {
         }
     }
 
+    /// The pool that these bytes begin with: its count and its entries, as in a class file.
+    ///
+    /// # Errors
+    ///
+    /// If they are cut off or damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::parse(&mut Reader::new(bytes, 0))
+    }
+
     /// Reads the pool with its count; `reader` stands on the count.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self> {
         let count_at = reader.offset();

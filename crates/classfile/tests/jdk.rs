@@ -2,13 +2,11 @@
 //!
 //! All classes are gone through by the `roundtrip` example; here is a sample of each JDK.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{exact, heavy};
+use crate::common::{self, exact, heavy};
 use ravel_classfile::{ClassFile, Code, ConstantPool, access, op, super_call_pc};
 
 #[test]

@@ -414,7 +414,7 @@ impl Inference<'_> {
         }
     }
 
-    /// Whether a call on a collection and the like meets only objects of the thread itself, none of which calls back.
+    /// Whether a call on a collection and the like meets only objects of the thread itself, and none of them calls back.
     fn is_local(&self, method: MethodIx, call: &Call) -> bool {
         let Some(((receiver, _), args)) = call.args.split_first() else {
             return false;

@@ -319,7 +319,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The classes of which no object has an access that may race: the first access of a second thread makes the recorder record
+    /// The classes whose objects have no access that may race: the first access of a second thread makes the recorder record
     /// all fields of an object, so as long as one field must be recorded, all must.
     fn whole(&self, fields: &[FieldVerdict]) -> Vec<bool> {
         let world = self.world;

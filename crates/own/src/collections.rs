@@ -1,4 +1,4 @@
-//! Collections that need no recording at all: those of which every object of the program stays with one thread, or is only
+//! Collections that need no recording at all: every object of the program of such a class stays with one thread, or is only
 //! looked at once a second thread can have it.
 //!
 //! The recorder rewrites the collections of `java.util` themselves, so it leaves out a whole class, for all callers. The question is

@@ -16,9 +16,9 @@ pub const VERSION: u32 = 1;
 pub enum Mode {
     /// Nothing: only the analyses use the plan.
     None,
-    /// Fields of which every access can be left out (Focus 6.1.1).
+    /// Fields: every access to them can be left out (Focus 6.1.1).
     Field,
-    /// Methods of which every access can be left out (Focus 6.1.2).
+    /// Methods: every access in them can be left out (Focus 6.1.2).
     Method,
     /// Every access that can be left out (Focus 6.1.3).
     #[default]
@@ -40,7 +40,7 @@ pub struct Plan {
     /// Collections of the JDK that need no recording, `java.util.ArrayList`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plain: Vec<String>,
-    /// More of them, of which every use that may meet another thread's is under one lock.
+    /// More of them: every use that may meet another thread's is under one lock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plain_for_races: Vec<String>,
     /// The fields.
@@ -68,7 +68,7 @@ pub struct Summary {
     /// Fields whose owner the program states.
     #[serde(default)]
     pub given: usize,
-    /// Of these, fields of which that was proven.
+    /// Fields among these for which that was proven.
     #[serde(default)]
     pub given_and_proven: usize,
     /// Parameters and results that are objects.

@@ -1,9 +1,6 @@
 //! Owners that must be proven and owners that must not, as the comments of `java/Owners.java` state; atomicity of methods.
 
-#[path = "../../scan/tests/common/mod.rs"]
-mod common;
-
-use common::compile;
+use crate::common::compile;
 use ravel_own::discover::Suggestions;
 use ravel_own::plan::Plan;
 use ravel_own::{own, read};

@@ -30,7 +30,7 @@ pub struct Search {
     pub inside: Option<Inside>,
     /// The order to follow in place of a strategy.
     pub follow: Option<Schedule>,
-    /// Fields (`shop.Stock.items`, `[]` for elements of arrays) of which no two threads share an instance: accesses to them need no
+    /// Fields (`shop.Stock.items`, `[]` for elements of arrays) whose instances no two threads share: accesses to them need no
     /// decision.
     pub quiet: Vec<String>,
 }

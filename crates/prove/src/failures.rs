@@ -6,7 +6,8 @@
 //! shown finding has as its outcome is not reported again.
 //!
 //! An exit code other than 0 is a failure only of a program that ends with 0 by itself. Programs that check their results end like
-//! that for any bug, so it is not reported beside a bug that is known to spoil a result.
+//! that for any bug, so it is not reported beside a bug that is known to spoil a result, nor for a run that has a reported failure of
+//! another kind.
 
 use anyhow::Result;
 use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule, RuleFamily};
@@ -35,6 +36,10 @@ enum RunKind {
     InOrder,
 }
 
+/// The names under which findings of failures list the run that showed them among their analyses.
+const RECORD: &str = "record";
+const REPLAY: &str = "replay";
+
 /// The finding of a failure of the recorded run.
 pub fn of_recording(failure: &Failure) -> Finding {
     finding(failure, RunKind::Recorded)
@@ -51,7 +56,10 @@ pub fn of_orders(
     let (mut found, mut runs) = (Vec::new(), 0);
     let mut asked: Vec<&Failure> = Vec::new();
     let mut free: [Vec<Vec<Failure>>; 2] = Default::default();
-    for FailedRun { schedule, failure } in failed {
+    let is_exit = |run: &&FailedRun| run.failure.kind == FailureKind::Exit;
+    let (exits, others): (Vec<&FailedRun>, Vec<&FailedRun>) = failed.iter().partition(is_exit);
+    let mut told: Vec<&Failure> = Vec::new();
+    for FailedRun { schedule, failure } in others.into_iter().chain(exits) {
         let is_new = !known(failure) && !asked.iter().any(|other| is_alike(other, failure));
         // Without a schedule there is no order to describe.
         if !is_new || schedule.segments.is_empty() || is_of_time(failure) || is_over() {
@@ -85,7 +93,16 @@ pub fn of_orders(
         }
         runs += 1;
         let again = runner.force(schedule, NUMBER)?;
+        let is_told = |other: &Failure| known(other) || told.iter().any(|told| is_alike(told, other));
+        // The exit code of a run that fails in another way follows from that.
+        let mut causes = again.failures.iter().filter(|other| other.kind != FailureKind::Exit);
+        if failure.kind == FailureKind::Exit && causes.any(is_told) {
+            // Another order may end like this for another reason.
+            asked.pop();
+            continue;
+        }
         if again.failures.iter().any(|other| is_alike(other, failure)) {
+            told.push(failure);
             let mut finding = finding(failure, RunKind::InOrder);
             finding.schedule = schedule.to_pairs();
             found.push((finding, schedule.clone()));
@@ -153,6 +170,69 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
     }
 }
 
+/// Drops failures that a shown finding of another machine has as its outcome. What is known of a failure is what its finding tells.
+pub fn drop_told(findings: &mut Vec<Finding>) {
+    let all: Vec<Failure> = findings.iter().filter_map(retold).collect();
+    let recorded: Vec<Failure> = findings
+        .iter()
+        .filter(|one| is_made_by(one, RECORD))
+        .filter_map(retold)
+        .collect();
+    // The second run of the same deadlock has less information.
+    findings.retain(|known| {
+        let again = known.rule.family() == RuleFamily::LockOrder && is_made_by(known, REPLAY);
+        !(again && recorded.iter().any(|failure| is_outcome_of(failure, known, &all)))
+    });
+    for maker in [RECORD, REPLAY] {
+        let mut at = findings.len();
+        while at > 0 {
+            at -= 1;
+            let Some(failure) = retold(&findings[at]).filter(|_| is_made_by(&findings[at], maker)) else {
+                continue;
+            };
+            let is_told = |(other, finding): (usize, &Finding)| other != at && is_outcome_of(&failure, finding, &all);
+            if findings.iter().enumerate().any(is_told) {
+                findings.remove(at);
+            }
+        }
+    }
+}
+
+/// Whether a finding was made of a failure alone, by this kind of run.
+fn is_made_by(finding: &Finding, maker: &str) -> bool {
+    let mut analyses = finding.analyses.iter();
+    analyses.next().is_some_and(|first| first == maker) && analyses.all(|other| other == ravel_scan::confirm::ANALYSIS)
+}
+
+/// The failure that a finding was made of, as far as the finding tells it.
+fn retold(finding: &Finding) -> Option<Failure> {
+    let outcome = finding.outcome.as_ref()?;
+    if !is_made_by(finding, RECORD) && !is_made_by(finding, REPLAY) {
+        return None;
+    }
+    let kind = match outcome.kind {
+        OutcomeKind::Exception => FailureKind::Exception,
+        OutcomeKind::Deadlock => FailureKind::Deadlock,
+        OutcomeKind::Hang => FailureKind::Standstill,
+        OutcomeKind::Exit => FailureKind::Exit,
+        OutcomeKind::Normal | OutcomeKind::Output | OutcomeKind::Value | OutcomeKind::Return => return None,
+    };
+    let thread = |target: &str| FailedThread {
+        target: target.to_owned(),
+        stack: outcome.stack.clone(),
+        ..FailedThread::default()
+    };
+    let threads = match kind {
+        FailureKind::Deadlock => finding.variables.iter().map(|lock| thread(lock)).collect(),
+        FailureKind::Exception | FailureKind::Standstill | FailureKind::Exit => vec![thread("")],
+    };
+    Some(Failure {
+        kind,
+        exception: outcome.message.clone(),
+        threads,
+    })
+}
+
 /// What makes a failure this one in every run, and after unrelated edits: class of the exception or ways of waiting, and code.
 fn key(failure: &Failure) -> Vec<String> {
     let place = |thread: &FailedThread| {
@@ -213,8 +293,17 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
         ),
         FailureKind::Deadlock => (
             format!("{} deadlock: {}.", naming_list(failure), locks.told(failure)),
-            format!("{names} wait for each other's locks"),
-            "Acquire the locks in the same order everywhere.",
+            match is_of_classes(failure) {
+                false => format!("{names} wait for each other's locks"),
+                true => format!("{names} block each other through class initialisers"),
+            },
+            match is_of_classes(failure) {
+                false => "Acquire the locks in the same order everywhere.",
+                true => {
+                    "Break the cycle: compute the value on first use instead of in the class initialiser, or move what both need to a third \
+                     class."
+                }
+            },
         ),
         FailureKind::Standstill => (
             match run {
@@ -243,8 +332,8 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
     Finding {
         shown: true,
         analyses: vec![match run {
-            RunKind::Recorded => "record".into(),
-            RunKind::InOrder => "replay".into(),
+            RunKind::Recorded => RECORD.into(),
+            RunKind::InOrder => REPLAY.into(),
         }],
         variables: locks.classes(failure),
         steps: locks.steps(failure),
@@ -260,6 +349,12 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
         help: help.into(),
         ..Finding::new(id, rule, evidence)
     }
+}
+
+/// Whether a thread of a deadlock waits for a class that another one initialises.
+fn is_of_classes(failure: &Failure) -> bool {
+    let mut threads = failure.threads.iter();
+    threads.any(|thread| thread.wait == WaitKind::Initialisation)
 }
 
 /// `t1 and t2`
@@ -316,6 +411,9 @@ impl Locks {
                 WaitKind::Notification if lock.is_empty() => format!("{name} waits for a notification"),
                 WaitKind::Notification => format!("{name} waits for a notification of {lock}"),
                 WaitKind::None => name.clone(),
+                WaitKind::Initialisation => {
+                    format!("{name} waits for class {lock}, which {} initialises", thread.holder)
+                }
                 WaitKind::Monitor | WaitKind::Parked => {
                     let lock = match lock.as_str() {
                         "" => "a signal".to_string(),
@@ -344,7 +442,12 @@ impl Locks {
             // The thread before it in a cycle wants what this one holds.
             let held = match failure.kind {
                 FailureKind::Deadlock => {
-                    vec![self.0[(at + failure.threads.len() - 1) % failure.threads.len()].clone()]
+                    let before = (at + failure.threads.len() - 1) % failure.threads.len();
+                    // A class is no lock that code could name.
+                    match failure.threads[before].wait {
+                        WaitKind::Initialisation => Vec::new(),
+                        _ => vec![self.0[before].clone()],
+                    }
                 }
                 FailureKind::Exception | FailureKind::Standstill | FailureKind::Exit => {
                     let wanted_of_it = |(_, other): &(usize, &FailedThread)| other.holder == thread.name;
@@ -362,6 +465,7 @@ impl Locks {
                     WaitKind::Monitor | WaitKind::Parked => "block",
                     WaitKind::Notification => "wait",
                     WaitKind::Join => "join",
+                    WaitKind::Initialisation => "await-class",
                 }
                 .into(),
                 variable: match thread.wait {
@@ -530,6 +634,46 @@ mod tests {
             found.0.len()
         };
         assert_eq!((found(None), found(Some(exit("exit code 1")))), (1, 0));
+    }
+
+    #[test]
+    fn the_exit_code_of_a_run_with_a_reported_failure_is_not_another_bug() {
+        let exit = Failure {
+            kind: FailureKind::Exit,
+            ..exception("exit code 3")
+        };
+        let found = |thrown: Option<&'static str>, known: bool| {
+            let code = exit.clone();
+            let program = Program::parse("main | t1\nfork t1 |\n | w C.n=1\njoin t1 |");
+            let runner = Fake::new(program).altered(move |schedule, _, run| {
+                if !schedule.segments.is_empty() {
+                    run.failures = thrown.map(exception).into_iter().chain([code.clone()]).collect();
+                }
+            });
+            let mut schedule = Schedule::default();
+            schedule.run_to(
+                &ravel_protocol::ThreadName {
+                    path: "main".into(),
+                    name: "main".into(),
+                },
+                1,
+            );
+            let mut failed = vec![FailedRun {
+                schedule: schedule.clone(),
+                failure: exit.clone(),
+            }];
+            failed.extend(thrown.map(|text| FailedRun {
+                schedule,
+                failure: exception(text),
+            }));
+            let is_known = move |failure: &Failure| known && failure.kind == FailureKind::Exception;
+            let (found, _) = of_orders(&runner, &failed, &is_known, &|| false).expect("runs");
+            let kinds = found.iter().filter_map(|(finding, _)| finding.outcome.as_ref());
+            kinds.map(|outcome| outcome.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(found(None, false), [OutcomeKind::Exit]);
+        assert_eq!(found(Some("java.lang.Error"), false), [OutcomeKind::Exception]);
+        assert!(found(Some("java.lang.Error"), true).is_empty());
     }
 
     #[test]

@@ -239,7 +239,7 @@ mod tests {
         fs::read_to_string(directory.join(name)).ok()
     }
 
-    /// A directory with three files, of which a run changes one, removes one, and adds two.
+    /// A directory with three files. A run changes one, removes one, and adds two.
     fn changed() -> (tempfile::TempDir, Option<LeftFiles>) {
         let place = tempfile::tempdir().expect("a directory");
         write(place.path(), "classes/Main.class", "code");

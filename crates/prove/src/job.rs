@@ -5,6 +5,7 @@ mod explore;
 mod failed;
 pub mod record;
 mod search;
+mod tests_alone;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ravel_agent::options::Options as RecorderOptions;
 use ravel_analysis::analyse::{combine, cores, is_replayable};
-use ravel_analysis::finding::{Evidence, Finding, Report, Times};
+use ravel_analysis::finding::{Evidence, Finding, Part, Report, Summary, Times};
 use ravel_analysis::guards;
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_analysis::merge::{fold_alike, fold_same};
@@ -24,7 +25,7 @@ use ravel_analysis::units::UnitSettings;
 use ravel_scan::confirm;
 use ravel_schedule::orders;
 use ravel_trace::{Failure, Header, KEPT_RECORDS, ReadOptions, Reader, Source as _, Trace};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::analysing::{add_classes, replay_command, seen_from_here, watched};
 use crate::interrupt;
@@ -32,8 +33,11 @@ use crate::jvm::JvmRunner;
 use crate::observer::Observer;
 use crate::obstacle::{self, RecordedWith};
 use crate::plans;
-use crate::proof::{Budget, Tally, is_observed_race_of_application, prove};
+use crate::proof::{Budget, Tally, is_observed_race_of_application, prove, untold};
+use crate::shares::Share;
 use crate::suspects::{Suspected, Suspects, class_path, name_locks};
+
+use self::tests_alone::Suite;
 
 pub use self::search::{SearchSettings, Searches, quiet_fields};
 
@@ -52,6 +56,8 @@ pub struct Settings {
     pub budget: Budget,
     /// Only these findings are forced and reported; all if empty.
     pub only: Vec<String>,
+    /// What this machine tries of a proof plan; everything if none. The report is then a part, to be merged with the others.
+    pub share: Option<Share>,
     /// Whether damage in the middle of a trace is passed over.
     pub salvage: bool,
     /// Cores to analyse on; all if none.
@@ -97,6 +103,14 @@ pub struct Job<'a> {
     unguarded: BTreeSet<String>,
     /// Whether the recorded runs are short enough for other orders to be tried.
     explorable: bool,
+    /// Traces of tests that ran alone.
+    alone: Vec<PathBuf>,
+    /// The ids of these tests.
+    alone_ids: FxHashSet<String>,
+    /// The names of these tests, by their traces.
+    alone_names: FxHashMap<PathBuf, String>,
+    /// How long the longest of them took.
+    alone_time: Option<Duration>,
     orders: Orders,
     /// What the searches came to.
     searches: Vec<Searches>,
@@ -172,7 +186,7 @@ pub struct WorkDone {
 }
 
 /// The suspicions that no finding of a run shows, held back: they say something of the code and nothing of the run.
-fn only_in_code(suspicions: Vec<Finding>, findings: &mut [Finding]) -> Vec<Finding> {
+pub(crate) fn only_in_code(suspicions: Vec<Finding>, findings: &mut [Finding]) -> Vec<Finding> {
     let mut open = confirm::confirm(suspicions, findings);
     open.retain(|suspicion| !findings.iter().any(|finding| confirm::touches(finding, suspicion)));
     open.iter_mut().for_each(|suspicion| suspicion.shown = false);
@@ -204,6 +218,10 @@ impl<'a> Job<'a> {
             unmatched: None,
             unguarded: BTreeSet::new(),
             explorable: true,
+            alone: Vec::new(),
+            alone_ids: FxHashSet::default(),
+            alone_names: FxHashMap::default(),
+            alone_time: None,
             orders: Orders::NotWanted,
             searches: Vec::new(),
             whole: true,
@@ -216,6 +234,11 @@ impl<'a> Job<'a> {
     /// Says how long the recorded runs took.
     pub fn recorded_in(&mut self, time: Duration) {
         self.recorded = time;
+    }
+
+    /// How long the program took that is run in further orders.
+    fn program_time(&self) -> Duration {
+        self.alone_time.unwrap_or(self.recorded)
     }
 
     /// Only analyses a trace, with what a plan proves of its program.
@@ -244,14 +267,49 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
+    /// Everything that is to be tried of a trace: findings, what the scan suspects, and what is tried although no analysis has found it.
+    pub fn goals(&mut self, path: &Path, trace: &mut Trace) -> Result<Vec<Finding>> {
+        let findings = self.analyse(path, trace, true, None)?;
+        self.goals_of(trace, &findings)
+    }
+
+    fn goals_of(&self, trace: &mut Trace, findings: &[Finding]) -> Result<Vec<Finding>> {
+        let untold = untold(trace, findings, &self.untold_suspicions(findings))?;
+        let mut goals = findings.to_vec();
+        goals.retain(|finding| !finding.candidates.is_empty());
+        for finding in untold {
+            if !goals.iter().any(|known| known.id == finding.id) {
+                goals.push(finding);
+            }
+        }
+        Ok(goals)
+    }
+
+    /// Analyses a trace and forces a share of a plan, if everything that is to be tried passes a check.
+    pub fn share(
+        &mut self,
+        path: &Path,
+        mut trace: Trace,
+        share: Share,
+        check: &dyn Fn(&[Finding]) -> Result<()>,
+    ) -> Result<()> {
+        self.settings.share = Some(share);
+        let findings = self.analyse(path, &mut trace, true, None)?;
+        check(&self.goals_of(&mut trace, &findings)?)?;
+        self.settle(path, Some(trace), findings, Vec::new());
+        Ok(())
+    }
+
     /// Analyses traces and forces what was found. What is in several is forced from the first, and from the others only
-    /// if it was not shown to be harmful there.
-    pub fn traces(&mut self, paths: &[PathBuf]) -> Result<()> {
+    /// if it was not shown to be harmful there. Tests that can run alone are forced alone. Gives the traces whose programs are to be run
+    /// in further orders: those of tests that ran alone take the place of the run of all tests.
+    pub fn traces(&mut self, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let mut analysed = Vec::new();
         let mut room = KEPT_RECORDS;
         for path in paths {
             let mut trace = Trace::new(Reader::open(path, self.reading())?, room);
             let findings = self.analyse(path, &mut trace, true, self.deadline())?;
+            let suite = Suite::of(trace.reader());
             // What is kept of all of them together is bounded as it is of one, and so are the files that are open.
             let stays = analysed.len() < MOST_OPEN && trace.events().is_some();
             if stays {
@@ -259,22 +317,43 @@ impl<'a> Job<'a> {
             } else {
                 self.decoded += trace.reader().decoded();
             }
-            analysed.push((path, stays.then_some(trace), findings));
+            analysed.push((path, stays.then_some(trace), findings, suite));
         }
         self.open_traces = u32::try_from(analysed.len()).unwrap_or(u32::MAX);
-        for (path, trace, mut findings) in analysed {
+        let mut further = Vec::new();
+        for (path, trace, mut findings, suite) in analysed {
+            let seen_alone = match &suite {
+                Some(suite) => self.prove_alone(path, suite, &findings),
+                None => FxHashSet::default(),
+            };
+            match suite {
+                Some(_) if !self.alone.is_empty() => {}
+                _ => further.push(path.clone()),
+            }
             let known: Vec<Finding> = findings
-                .extract_if(.., |finding| self.evidence(&finding.id) == Some(Evidence::Harmful))
+                .extract_if(.., |finding| {
+                    seen_alone.contains(&finding.id) || self.evidence(&finding.id) == Some(Evidence::Harmful)
+                })
                 .collect();
             self.settle(path, trace, findings, known);
             self.open_traces -= 1;
         }
-        Ok(())
+        if !self.alone.is_empty() {
+            // The build tool itself is not what is tested.
+            further.clone_from(&self.alone);
+        }
+        Ok(further)
     }
 
     /// Forces findings of a trace and takes them into the report, with others of it that need no forcing.
     fn settle(&mut self, path: &Path, trace: Option<Trace>, mut findings: Vec<Finding>, known: Vec<Finding>) {
-        self.prove(path, trace, &mut findings);
+        let mut suspicions = self.untold_suspicions(&findings);
+        let of_others = self.take_others(&mut findings);
+        if let Some(share) = &self.settings.share {
+            suspicions.retain(|suspicion| share.tries.contains(&suspicion.id));
+        }
+        self.prove(path, trace, &mut findings, &suspicions);
+        findings.extend(of_others);
         // Frameworks that are not recorded may order threads in ways that the trace does not show.
         if !self.recorded_with.without_frameworks {
             for finding in findings.iter_mut() {
@@ -299,6 +378,13 @@ impl<'a> Job<'a> {
         combine(&mut self.report.findings, known);
     }
 
+    /// Takes away the findings that other machines try.
+    fn take_others(&self, findings: &mut Vec<Finding>) -> Vec<Finding> {
+        let share = self.settings.share.as_ref();
+        let is_left = |finding: &mut Finding| share.is_some_and(|share| share.leaves.contains(&finding.id));
+        findings.extract_if(.., is_left).collect()
+    }
+
     /// How far a finding got, if it is known.
     fn evidence(&self, id: &str) -> Option<Evidence> {
         let mut all = self.report.findings.iter();
@@ -314,7 +400,9 @@ impl<'a> Job<'a> {
     /// may take its time.
     fn deadline(&self) -> Option<Instant> {
         let total = self.settings.budget.total;
-        (!total.is_zero()).then(|| self.began + total / 2)
+        // Machines that share a plan must all find what was planned.
+        let limited = !total.is_zero() && self.settings.share.is_none();
+        limited.then(|| self.began + total / 2)
     }
 
     /// Adds to what the user should know.
@@ -355,6 +443,7 @@ impl<'a> Job<'a> {
         if !settings.only.is_empty() {
             analysed.findings.retain(|finding| settings.only.contains(&finding.id));
         }
+        tests_alone::name_tests(&mut analysed.findings, trace.reader());
         let replayable = |finding: &Finding| is_replayable(finding) && !settings.traces_vanish;
         for finding in analysed.findings.iter_mut().filter(|finding| replayable(finding)) {
             finding.replay = replay_command(&name, &finding.id);
@@ -424,15 +513,28 @@ impl<'a> Job<'a> {
         Ok(analysed.findings)
     }
 
-    fn prove(&mut self, path: &Path, trace: Option<Trace>, findings: &mut Vec<Finding>) {
+    fn prove(&mut self, path: &Path, trace: Option<Trace>, findings: &mut Vec<Finding>, suspicions: &[Finding]) {
+        // A machine that has nothing to try starts no JVM.
+        let share = self.settings.share.clone();
+        if share
+            .as_ref()
+            .is_some_and(|share| share.tries.is_empty() && !share.is_first)
+        {
+            return;
+        }
         let budget = Budget {
             total: self.left() / self.open_traces.max(1),
             ..self.settings.budget
         };
         let open = || Trace::open(path, self.reading()).map_err(anyhow::Error::from);
         let proven = trace.map_or_else(open, Ok).and_then(|mut trace| {
-            let suspicions = self.untold_suspicions(findings);
-            let mut tally = prove(&mut trace, findings, &suspicions, budget, self.observer)?;
+            let mut tally = prove(
+                &mut trace,
+                findings,
+                (suspicions, share.as_ref()),
+                budget,
+                self.observer,
+            )?;
             self.decoded += trace.reader().decoded();
             let failed = std::mem::take(&mut tally.failed);
             if !failed.is_empty() {
@@ -483,7 +585,8 @@ impl<'a> Job<'a> {
     fn note_end(&mut self, interrupted: bool) {
         self.report.complete = self.whole && !interrupted;
         let mut notes = Vec::new();
-        if interrupted {
+        // Of a share, its part of the plan says so, until another attempt has done the rest.
+        if interrupted && self.settings.share.is_none() {
             let untried = |finding: &&Finding| {
                 let limit = finding.limit.as_ref();
                 limit.is_some_and(|limit| limit.has(LimitKind::NotTried) && limit.has(LimitKind::Interrupted))
@@ -509,9 +612,11 @@ impl<'a> Job<'a> {
     /// Puts the findings in order and gives what is to be reported.
     pub fn finish(mut self) -> Finished {
         self.add_recorded_failures();
+        self.forget_alone();
         name_locks(&mut self.report.findings, &self.class_path);
         // A user who names findings hears of each.
-        if self.settings.only.is_empty() {
+        let folds = self.settings.only.is_empty() && self.settings.share.is_none();
+        if folds {
             let mut gone = fold_alike(&mut self.report.findings);
             gone.extend(fold_same(&mut self.report.findings));
             self.tally.forced.retain(|id| !gone.contains(id));
@@ -542,7 +647,12 @@ impl<'a> Job<'a> {
         self.report
             .findings
             .sort_by_key(|finding| std::cmp::Reverse((finding.shown, finding.evidence)));
-        if self.settings.only.is_empty() {
+        if let Some(share) = &self.settings.share {
+            // Which of them a run has shown is known when all shards are merged.
+            self.report.suspicions = self.suspicions;
+            self.report.parts = vec![part(&self.report, share, self.whole, interrupted.is_some())];
+        } else if self.settings.only.is_empty() {
+            failed::explain_exceptions(&mut self.suspicions, &mut self.report.findings);
             self.report.suspicions = only_in_code(self.suspicions, &mut self.report.findings);
         }
         for recording in &mut self.report.recordings {
@@ -570,6 +680,29 @@ impl<'a> Job<'a> {
             whole: self.whole,
         }
     }
+}
+
+/// What a report says of its share of a plan. If the user interrupted, only a finding that can get no further counts as tried.
+fn part(report: &Report, share: &Share, whole: bool, interrupted: bool) -> Part {
+    let is_tried = |id: &&String| {
+        let mut all = report.findings.iter();
+        !interrupted || all.any(|finding| finding.id == **id && finding.evidence == Evidence::Harmful)
+    };
+    let mut part = Part {
+        key: share.plan.clone(),
+        shards: [(share.name.clone(), report.summary.times.unwrap_or_default())].into(),
+        program: report.program.clone(),
+        summary: Summary {
+            times: None,
+            ..report.summary
+        },
+        whole,
+        planned: share.tries.union(&share.leaves).cloned().collect(),
+        tried: share.tries.iter().filter(is_tried).cloned().collect(),
+        ..Part::default()
+    };
+    part.note_types(report);
+    part
 }
 
 /// What the recorder of a trace was asked for.

@@ -365,7 +365,7 @@ impl JvmRunner {
 }
 
 /// How long the recorded program ran, if its recording says so.
-fn elapsed(trace: &Reader) -> Option<Duration> {
+pub(crate) fn elapsed(trace: &Reader) -> Option<Duration> {
     let mut counts = trace.footer()?.counts.iter();
     let (_, millis) = counts.find(|(name, _)| name == ELAPSED)?;
     Some(Duration::from_millis(*millis))

@@ -27,5 +27,6 @@ pub mod proof;
 pub mod recording;
 pub mod runner;
 pub mod scratch;
+pub mod shares;
 pub mod suspects;
 pub mod words;

@@ -20,6 +20,7 @@ mod runs;
 mod serial;
 pub mod standstill;
 mod stuck;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 
@@ -48,6 +49,7 @@ use crate::interrupt;
 use crate::jvm::JvmRunner;
 use crate::observer::{Observer, Progress, ProgressLine, Work};
 use crate::runner::Runner;
+use crate::shares::Share;
 
 /// Events of a recorded run up to which forced runs record everything; of longer ones, only what the findings are about.
 const MOST_RECORDED: u64 = 1_000_000;
@@ -189,11 +191,11 @@ struct Attempt {
 /// Makes schedules for the findings of a trace, forces them, and raises their evidence as far as it goes. Which finding is
 /// forced first, and beside which others, changes nothing in what is known in the end: what did not go as planned while
 /// other programs ran beside it is tried again alone.
-/// What the scan suspects of the code and a directed run shows becomes a finding.
+/// What the scan suspects of the code and a directed run shows becomes a finding. Of a share, only what it tries is tried of that.
 pub fn prove(
     trace: &mut Trace,
     findings: &mut Vec<Finding>,
-    suspicions: &[Finding],
+    (suspicions, share): (&[Finding], Option<&Share>),
     budget: Budget,
     observer: &dyn Observer,
 ) -> Result<Tally> {
@@ -214,7 +216,8 @@ pub fn prove(
     let first = recorded.marks.events > MOST_REPEATED || recorded.places.uses_sockets();
     let mut tally = Tally::default();
     let mut suspected = suspected(&recorded.places, suspicions);
-    suspected.extend(recorded.places.unfounded().cloned());
+    let is_wanted = |finding: &&Finding| share.is_none_or(|share| share.tries.contains(&finding.id));
+    suspected.extend(recorded.places.unfounded().filter(is_wanted).cloned());
     if first {
         let end = Instant::now() + budget.total * 5 / 6;
         direct_rest(
@@ -298,8 +301,17 @@ pub fn prove(
     Ok(tally)
 }
 
+/// What [`prove`] tries of a trace beside its findings: what the scan suspects and the trace went through, and what no analysis finds.
+pub fn untold(trace: &mut Trace, findings: &[Finding], suspicions: &[Finding]) -> Result<Vec<Finding>> {
+    trace.rewind();
+    let recorded = Recorded::read(trace, (findings, suspicions), Trace::events)?;
+    let mut untold = suspected(&recorded.places, suspicions);
+    untold.extend(recorded.places.unfounded().cloned());
+    Ok(untold)
+}
+
 /// Whether a shown finding has a step in the methods of this one, so that the report tells one bug once.
-fn is_told(finding: &Finding, others: &[Finding]) -> bool {
+pub(crate) fn is_told(finding: &Finding, others: &[Finding]) -> bool {
     let mut steps = others
         .iter()
         .filter(|other| is_shown(other))

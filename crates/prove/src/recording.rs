@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -47,6 +47,8 @@ pub struct Start {
     pub input: Input,
     /// It is ended then, if it has not ended by itself.
     pub end_after: Option<EndAfter>,
+    /// The directory that it runs in, without its output on the terminal; none for here, and with its output.
+    pub hidden_in: Option<PathBuf>,
 }
 
 /// When a command is ended, and which option says so.
@@ -74,6 +76,7 @@ impl Start {
         Start {
             input: Input::nothing(),
             end_after: None,
+            hidden_in: None,
         }
     }
 }
@@ -148,9 +151,12 @@ pub fn record(
     options.out = with_process_id(&output);
     options.command = command.to_vec();
     options.status = Some(status_file.clone());
-    let before = std::env::current_dir().ok().map(|directory| Before::of(&directory));
+    let directory = start.hidden_in.clone().or_else(|| std::env::current_dir().ok());
+    let before = directory.map(|directory| Before::of(&directory));
     let (status, ended, stopped) = run(command, &library, options.clone(), start, observer)?;
-    observer.program_ended();
+    if start.hidden_in.is_none() {
+        observer.program_ended();
+    }
     let own = options.out.clone();
     let left = before.and_then(|before| before.compare(|path| is_trace(path, &own)));
 
@@ -475,6 +481,9 @@ fn run(
     }
     child.args(arguments);
     start.input.set(&mut child)?;
+    if let Some(directory) = &start.hidden_in {
+        child.current_dir(directory).stdout(Stdio::null()).stderr(Stdio::null());
+    }
     let phase = RecordingPhase::begin();
     let mark = options.status.as_deref().unwrap_or(scratch.path()).to_string_lossy();
     let mut family = Family::announce(false, &mark);
@@ -546,6 +555,6 @@ mod tests {
         assert_eq!((read.events, read.threads, read.shared), (11, 2, Some(1)));
         assert_eq!((counted.events, counted.threads, counted.shared), (11, 2, None));
         assert_eq!(counted.remarks, read.remarks);
-        assert!(!read.remarks.is_empty(), "threads that did not end are told of");
+        assert!(!read.remarks.is_empty(), "the remarks name threads that did not end");
     }
 }

@@ -62,7 +62,7 @@ const MOST_LINES: usize = 3;
 /// Characters of such a line.
 const LONGEST_LINE: usize = 160;
 
-/// The last lines that a program printed itself: the JVM's account of an uncaught exception is told elsewhere.
+/// The last lines that a program printed itself: the JVM's account of an uncaught exception is shown elsewhere.
 pub fn last_lines(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
     let of_jvm = |line: &&str| {

@@ -19,7 +19,7 @@ Exit codes: 0 no finding shown, 1 findings shown, 2 usage or input error,
 
 /// Finds the concurrency bugs of JVM programs and proves them.
 #[derive(Parser, Debug)]
-#[command(name = "ravel", version, arg_required_else_help = true, after_help = AFTER)]
+#[command(name = "ravel", version = env!("RAVEL_VERSION"), arg_required_else_help = true, after_help = AFTER)]
 struct Cli {
     /// Show no progress, on a terminal or in a log
     #[arg(short, long, global = true)]
@@ -42,12 +42,20 @@ enum Command {
     Scan(commands::scan::Args),
     /// Determine which lock or thread protects each field, prove it, and write a focus plan.
     Own(commands::own::Args),
+    /// Write what is to be proven of a trace to a folder, for several machines.
+    Plan(commands::plan::Args),
+    /// Prove this machine's share of a plan.
+    Prove(commands::prove::Args),
+    /// Join the findings of several machines or runs into one report.
+    Merge(commands::merge::Args),
     /// Render the findings of an earlier run again, in any format.
     Report(commands::report::Args),
     /// Accept today's findings, so that only new ones fail a build.
     Baseline(commands::baseline::Args),
     /// Compare two reports: new findings, fixed findings, changed evidence.
     Diff(commands::diff::Args),
+    /// Keep the findings of many runs, and show when each was seen.
+    History(commands::history::Args),
     /// Inspect or convert a trace.
     Trace(commands::trace::Args),
     /// Explain a rule, a pattern or a level of evidence.
@@ -80,9 +88,13 @@ fn main() -> ExitCode {
         Command::Replay(args) => commands::replay::run(args),
         Command::Scan(args) => commands::scan::run(args),
         Command::Own(args) => commands::own::run(args),
+        Command::Plan(args) => commands::plan::run(args),
+        Command::Prove(args) => commands::prove::run(args),
+        Command::Merge(args) => commands::merge::run(args),
         Command::Report(args) => commands::report::run(args),
         Command::Baseline(args) => commands::baseline::run(args),
         Command::Diff(args) => commands::diff::run(args),
+        Command::History(args) => commands::history::run(args),
         Command::Trace(args) => commands::trace::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Config(args) => commands::config::run(args),

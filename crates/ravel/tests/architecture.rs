@@ -1,10 +1,8 @@
-//! The direction of dependencies between the crates, as ARCHITECTURE.md states it.
-
-mod common;
+//! The direction of dependencies between the crates, as ARCHITECTURE.md states it; and no file of tests that is not part of a binary.
 
 use std::collections::BTreeSet;
 
-use common::root;
+use crate::common::root;
 
 /// Each crate and the crates of Ravel that it may depend on. A crate that is not listed fails the test.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -70,4 +68,25 @@ fn crates_depend_in_one_direction_only() {
     }
     let listed: BTreeSet<String> = ALLOWED.iter().map(|(name, _)| (*name).to_string()).collect();
     assert_eq!(crates, listed);
+}
+
+/// Crates whose tests are modules of one binary: a file that it does not name would never run.
+#[test]
+fn every_file_of_tests_is_run() {
+    for (name, _) in ALLOWED {
+        let folder = root().join("crates").join(name).join("tests");
+        let Ok(all) = std::fs::read_to_string(folder.join("all.rs")) else {
+            continue;
+        };
+        let manifest =
+            std::fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).expect("a manifest");
+        for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
+            let path = entry.path();
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let of_cargo = manifest.contains(&format!("tests/{stem}.rs"));
+            let listed = of_cargo || all.contains(&format!("\nmod {stem};\n"));
+            let is_source = path.extension().is_some_and(|end| end == "rs");
+            assert!(!is_source || listed, "{}: add `mod {stem};` to all.rs", path.display());
+        }
+    }
 }

@@ -1,15 +1,17 @@
 //! A sample of the buggy subjects through the whole job, at least one per rule and per construct: each reaches the evidence that its
 //! first comment states, and its corrected twin shows nothing.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use common::{Jdk, SECOND_JDK, comment, compile, each, ravel, root, run, skip, sources, tested_jdks};
+use crate::common::{Jdk, SECOND_JDK, comment, compiled, each, in_turn, ravel, root, run, skip, sources, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(240);
+
+/// These programs run for a fraction of a second, hundreds of times in all: compiling them well costs more than it saves. Other tests have
+/// the JVM as it is.
+const SHORT_RUNS: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
 /// Constructs of Java, with the buggy subjects that are proven here and the subjects of `events` that `subjects.rs` records. Each has
 /// at least one of either kind; [`every_subject_has_a_construct`] checks the list against the folders.
@@ -247,6 +249,7 @@ fn findings(jdk: &Jdk, classes: &Path, name: &str, dir: &Path) -> Result<(Option
             .arg(format!("json={}", report.display()))
             .arg("--")
             .arg(jdk.tool("java"))
+            .args(SHORT_RUNS)
             .arg("-cp")
             .arg(classes)
             .arg(name),
@@ -318,20 +321,16 @@ fn bugs_are_proven_and_their_twins_are_silent() {
     let mut jobs: Vec<(Jdk, String, bool, &str)> = Vec::new();
     let jdks = tested_jdks();
     for jdk in &jdks {
-        for folder in ["bugs", "benign"] {
-            compile(jdk, folder, 17, &dir.path().join(format!("{folder}-{}", jdk.release)));
-        }
         if jdk.release >= 21 {
-            compile(jdk, "bugs21", 21, &dir.path().join(format!("bugs21-{}", jdk.release)));
             jobs.push((jdk.clone(), VIRTUAL.to_string(), true, "bugs21"));
             jobs.push((jdk.clone(), format!("{VIRTUAL}Fixed"), false, "bugs21"));
-        }
-        for name in BENIGN {
-            jobs.push((jdk.clone(), name.to_string(), false, "benign"));
         }
     }
     if jdks.iter().all(|jdk| jdk.release < 21) {
         skip(SECOND_JDK, "virtual threads need JDK 21");
+    }
+    for (jdk, name) in in_turn(BENIGN) {
+        jobs.push((jdk, name.to_string(), false, "benign"));
     }
     for (number, name) in sample().into_iter().enumerate() {
         // The twin goes to the JDK that the bug has not been tried on.
@@ -346,7 +345,8 @@ fn bugs_are_proven_and_their_twins_are_silent() {
         }
     }
     each(&jobs, |(jdk, name, buggy, folder)| {
-        let classes = dir.path().join(format!("{folder}-{}", jdk.release));
+        let release = if *folder == "bugs21" { 21 } else { 17 };
+        let classes = compiled(jdk, folder, release);
         if *buggy {
             expect_bug(jdk, &classes, folder, name, dir.path())
         } else {

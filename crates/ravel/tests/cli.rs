@@ -1,15 +1,13 @@
 //! The command line from outside: wrong words, wrong files, exit codes, and what `ravel record` promises about commands,
 //! their JVMs and their ends.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use common::{Jdk, kept_directory, ravel, run, tested_jdks};
+use crate::common::{self, Jdk, kept_directory, ravel, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(120);
 

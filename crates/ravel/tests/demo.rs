@@ -1,13 +1,11 @@
 //! `ravel demo` as its users see it.
 
-mod common;
-
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{ravel, run, tested_jdks};
+use crate::common::{ravel, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(240);
 

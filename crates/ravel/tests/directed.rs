@@ -1,11 +1,9 @@
 //! Directed runs, on a server whose runs never repeat themselves: sockets, a pool, timestamps and random input.
 
-mod common;
-
 use std::path::Path;
 use std::time::Duration;
 
-use common::{Jdk, compile, ravel, run, tested_jdks};
+use crate::common::{Jdk, compiled, ravel, run, tested_jdks};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(300);
@@ -42,11 +40,10 @@ fn is_proven(found: &[Value], rule: &str, evidence: &[&str]) -> bool {
 /// A bug is proven, and its corrected form shows nothing.
 fn prove(subject: &str, rule: &str, evidence: &[&str]) {
     let jdk = &tested_jdks()[0];
-    let classes = tempfile::tempdir().expect("a temporary directory");
-    compile(jdk, "servers", 17, classes.path());
-    let found = findings(jdk, classes.path(), subject, 40);
+    let classes = compiled(jdk, "servers", 17);
+    let found = findings(jdk, &classes, subject, 40);
     assert!(is_proven(&found, rule, evidence), "{subject}: {found:#?}");
-    let corrected = findings(jdk, classes.path(), &format!("{subject}Fixed"), 8);
+    let corrected = findings(jdk, &classes, &format!("{subject}Fixed"), 8);
     let shown: Vec<&Value> = corrected.iter().filter(|finding| finding["shown"] == true).collect();
     assert!(shown.is_empty(), "{subject}Fixed: {shown:#?}");
 }
@@ -76,20 +73,19 @@ fn a_program_that_finds_its_own_file_is_run_again_without_it() {
 fn a_race_of_a_server_on_sockets_happens_and_the_corrected_server_is_silent() {
     // The other JDK's turn comes in `make realworld`: a run of each takes a minute.
     let jdk = &tested_jdks()[0];
-    let classes = tempfile::tempdir().expect("a temporary directory");
-    compile(jdk, "servers", 17, classes.path());
+    let classes = compiled(jdk, "servers", 17);
     let happened = |finding: &&Value| matches!(finding["evidence"].as_str(), Some("confirmed" | "harmful"));
     let names = |finding: &&Value, variable: &str| {
         let variables = finding["variables"].as_array().expect("a list");
         variables.iter().any(|name| name == variable)
     };
-    let bugs = findings(jdk, classes.path(), "OrderServer", 40);
+    let bugs = findings(jdk, &classes, "OrderServer", 40);
     let found = bugs
         .iter()
         .filter(happened)
         .any(|finding| names(&finding, "OrderServer.served"));
     assert!(found, "{bugs:#?}");
-    let corrected = findings(jdk, classes.path(), "OrderServerFixed", 40);
+    let corrected = findings(jdk, &classes, "OrderServerFixed", 40);
     let shown: Vec<&Value> = corrected.iter().filter(|finding| finding["shown"] == true).collect();
     assert!(shown.is_empty(), "{shown:#?}");
 }

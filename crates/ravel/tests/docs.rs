@@ -1,13 +1,11 @@
 //! What the documentation tells people to type, typed: the tutorial from its first to its last line, and the lines of the
 //! example workflow.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use common::{Jdk, ravel, run, tested_jdks};
+use crate::common::{self, Jdk, ravel, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(180);
 

@@ -1,13 +1,11 @@
 //! `ravel doctor` on the JVMs that are here, and on some that are not as they should be.
 
-mod common;
-
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Output;
 use std::time::Duration;
 
-use common::{jdks, ravel, run, tested_jdks};
+use crate::common::{jdks, ravel, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(120);
 

@@ -6,8 +6,6 @@
 //! has already are part of the table. `EVIDENCE_SECONDS` bounds the whole: no attempt is begun after that (none).
 //! `EVIDENCE_RAVEL` names the binary to try (the one under test), so that it can be built anew meanwhile.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Jdk, comment, compile, ravel, run, sources, tested_jdks};
+use crate::common::{Jdk, comment, compiled, ravel, run, sources, tested_jdks};
 use serde_json::{Value, json};
 
 const LIMIT: Duration = Duration::from_secs(300);
@@ -173,17 +171,12 @@ fn every_subject_reaches_its_evidence() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let jdks = tested_jdks();
     let mut queue: Vec<(Jdk, PathBuf, Subject)> = Vec::new();
-    for jdk in &jdks {
-        for folder in ["bugs", "benign"] {
-            compile(jdk, folder, 17, &dir.path().join(format!("{folder}-{}", jdk.release)));
-        }
-    }
     for round in 0..runs {
         for jdk in &jdks {
             for subject in &subjects {
                 let same = |attempt: &&Value| attempt["subject"] == subject.name && attempt["jdk"] == jdk.release;
                 if attempts.iter().filter(same).count() <= round {
-                    let classes = dir.path().join(format!("{}-{}", subject.folder, jdk.release));
+                    let classes = compiled(jdk, subject.folder, 17);
                     queue.push((jdk.clone(), classes, subject.clone()));
                 }
             }
@@ -204,12 +197,12 @@ fn every_subject_reaches_its_evidence() {
                         let file = std::fs::OpenOptions::new().append(true).create(true).open(log);
                         let _ = file.and_then(|mut file| writeln!(file, "{result}"));
                     }
-                    new.lock().expect("nobody panics with it").push(result);
+                    new.lock().expect("no holder panics").push(result);
                 }
             });
         }
     });
-    attempts.extend(new.into_inner().expect("nobody panics with it"));
+    attempts.extend(new.into_inner().expect("no holder panics"));
     let poor = table(&subjects, &attempts);
     assert!(poor.is_empty(), "reached too seldom: {poor:?}");
 }

@@ -1,26 +1,18 @@
 //! What goes wrong in a run is reported: the subjects in `subjects/failures` through the whole job, with their corrected twins, and
 //! programs that look as if they stood still but do not.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use common::{Jdk, comment, compile, each, kept_directory, ravel, root, run, sources, tested_jdks};
+use crate::common::{Jdk, comment, compiled, each, in_turn, ravel, root, run, sources, tested_jdks};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// The subjects, compiled once by the oldest JDK.
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
-    CLASSES.get_or_init(|| {
-        let directory = kept_directory("failures-classes");
-        compile(&tested_jdks()[0], "failures", 17, &directory);
-        directory
-    })
+/// The subjects, compiled by the oldest JDK.
+fn classes() -> PathBuf {
+    compiled(&tested_jdks()[0], "failures", 17)
 }
 
 fn source(name: &str) -> String {
@@ -66,15 +58,9 @@ fn words(output: &Output) -> String {
     format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
 }
 
-fn on_all_jdks(names: Vec<String>) -> Vec<(Jdk, String)> {
-    let jdks = tested_jdks();
-    let with = |name: &String| jdks.iter().map(|jdk| (jdk.clone(), name.clone())).collect::<Vec<_>>();
-    names.iter().flat_map(with).collect()
-}
-
 #[test]
 fn what_goes_wrong_is_reported_once_with_its_place() {
-    each(&on_all_jdks(named("/* failure:")), |(jdk, name)| {
+    each(&in_turn(named("/* failure:")), |(jdk, name)| {
         let stated = comment(&source(name), "failure").unwrap_or_default();
         let value = |key: &str| {
             let line = stated.iter().find_map(|line| line.strip_prefix(key));
@@ -105,7 +91,7 @@ fn corrected_and_waiting_programs_show_nothing() {
     let mut names = named("/* fixed:");
     names.extend(named("/* silent"));
     names.retain(|name| name != "WaitsForInput");
-    each(&on_all_jdks(names), |(jdk, name)| {
+    each(&in_turn(names), |(jdk, name)| {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let options: &[&str] = if source(name).starts_with("/* silent") {
             &["--orders", "0"]
@@ -123,9 +109,9 @@ fn corrected_and_waiting_programs_show_nothing() {
 
 #[test]
 fn a_program_that_waits_for_input_does_not_stand_still() {
-    for jdk in tested_jdks() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let job = job(&jdk, directory.path(), &["--orders", "0"], "WaitsForInput");
+    each(&tested_jdks(), |jdk| {
+        let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let job = job(jdk, directory.path(), &["--orders", "0"], "WaitsForInput");
         // Input that ends after seven seconds.
         let mut late = Command::new("sh");
         late.current_dir(directory.path())
@@ -133,19 +119,18 @@ fn a_program_that_waits_for_input_does_not_stand_still() {
             .arg(job.get_program())
             .args(job.get_args());
         let output = run(&mut late, LIMIT);
-        assert!(
-            words(&output).contains("done") && output.status.code() == Some(0),
-            "{}",
-            words(&output)
-        );
-    }
+        match words(&output).contains("done") && output.status.code() == Some(0) {
+            true => Ok(()),
+            false => Err(format!("JDK {}: {}", jdk.release, words(&output))),
+        }
+    });
 }
 
 #[test]
 fn a_program_that_does_not_end_is_ended_and_analysed() {
     let mut names = named("/* endless");
     names.extend(named("/* missed"));
-    each(&on_all_jdks(names), |(jdk, name)| {
+    each(&in_turn(names), |(jdk, name)| {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut command = job(jdk, directory.path(), &["--run-limit", "6", "--orders", "0"], name);
         let output = run(&mut command, LIMIT);

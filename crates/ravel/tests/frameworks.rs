@@ -1,12 +1,10 @@
 //! Libraries that are not recorded still order the threads of the program: nothing that they hand over is predicted to race, and a
 //! race around them is found.
 
-mod common;
-
 use std::path::Path;
 use std::time::Duration;
 
-use common::{Jdk, compile_some, each, ravel, root, run, tested_jdks};
+use crate::common::{Jdk, compile_some, each, ravel, root, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(60);
 

@@ -3,7 +3,7 @@
 
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(dead_code, reason = "the file of the fuzz targets, which call the functions by name")]
-mod fuzz;
+mod targets;
 
 use std::path::Path;
 use std::process::Command;
@@ -52,7 +52,7 @@ fn no_target_panics_on_its_seeds_and_on_damaged_ones() {
         .expect("the script starts");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let mut chance = Chance(fastrand::Rng::with_seed(1));
-    for (name, target) in fuzz::TARGETS {
+    for (name, target) in targets::TARGETS {
         let seeds: Vec<_> = std::fs::read_dir(corpus.path().join(name))
             .expect("a folder of seeds for each target")
             .flatten()
@@ -73,9 +73,9 @@ fn no_target_panics_on_its_seeds_and_on_damaged_ones() {
 fn every_function_has_a_target() {
     let manifest = include_str!("../../../fuzz/Cargo.toml");
     let script = include_str!("../../../scripts/fuzz.sh");
-    for (name, _) in fuzz::TARGETS {
+    for (name, _) in targets::TARGETS {
         assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
         assert!(script.contains(name), "{name}");
     }
-    assert_eq!(manifest.matches("[[bin]]").count(), fuzz::TARGETS.len());
+    assert_eq!(manifest.matches("[[bin]]").count(), targets::TARGETS.len());
 }

@@ -1,10 +1,9 @@
 //! A hand-over orders the two threads: for each way to hand work over, Ravel predicts nothing.
 
-mod common;
-
+use std::path::PathBuf;
 use std::time::Duration;
 
-use common::{Jdk, compile, each, ravel, root, run, tested_jdks};
+use crate::common::{Jdk, compiled, each, ravel, root, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -21,22 +20,25 @@ fn ways(source: &str) -> Vec<String> {
 #[test]
 fn what_is_handed_over_is_not_predicted_to_race() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut jobs: Vec<(Jdk, &str, String)> = Vec::new();
+    let mut jobs: Vec<(Jdk, PathBuf, &str, String)> = Vec::new();
     for jdk in tested_jdks() {
         for (folder, program, release) in [("handovers", "HandOver", 17), ("handovers21", "HandOver21", 21)] {
             if jdk.release < release {
                 continue;
             }
-            compile(&jdk, folder, release, &dir.path().join(jdk.release.to_string()));
+            let classes = compiled(&jdk, folder, release);
             let path = root().join(format!("subjects/{folder}/{program}.java"));
             let found = ways(&std::fs::read_to_string(path).expect("the source is there"));
             assert!(found.len() > 5, "{program} has {} ways", found.len());
-            jobs.extend(found.into_iter().map(|way| (jdk.clone(), program, way)));
+            jobs.extend(
+                found
+                    .into_iter()
+                    .map(|way| (jdk.clone(), classes.clone(), program, way)),
+            );
         }
     }
-    each(&jobs, |(jdk, program, way)| {
+    each(&jobs, |(jdk, classes, program, way)| {
         let trace = dir.path().join(format!("{}-{way}.ravel", jdk.release));
-        let classes = dir.path().join(jdk.release.to_string());
         let recorded = run(
             ravel()
                 .args(["record", "-o"])
@@ -44,7 +46,7 @@ fn what_is_handed_over_is_not_predicted_to_race() {
                 .arg("--")
                 .arg(jdk.tool("java"))
                 .arg("-cp")
-                .arg(&classes)
+                .arg(classes)
                 .args([program, way.as_str()]),
             LIMIT,
         );

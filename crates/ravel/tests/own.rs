@@ -3,7 +3,6 @@
 //!
 //! A sample of the subjects by default; all of them with `RAVEL_FOCUS_ALL=1`.
 
-mod common;
 #[path = "own/random.rs"]
 mod random;
 
@@ -11,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::{Jdk, compile, compile_some, each, ravel, root, run, sources, tested_jdks};
+use crate::common::{Jdk, compile_some, compiled, each, ravel, root, run, sources, tested_jdks};
 use ravel_analysis::analyse::analyse;
 use ravel_analysis::finding::{Evidence, Finding};
 use ravel_analysis::focus::Focus;
@@ -337,8 +336,7 @@ fn what_a_plan_leaves_out_is_never_needed() {
     let mut plans: Vec<Plan> = Vec::new();
     for jdk in tested_jdks() {
         for folder in ["bugs", "benign", "events"] {
-            let classes = dir.path().join(format!("{folder}-{}", jdk.release));
-            compile(&jdk, folder, 17, &classes);
+            let classes = compiled(&jdk, folder, 17);
             plans.push(plan(
                 &classes,
                 &dir.path().join(format!("{folder}-{}.toml", jdk.release)),

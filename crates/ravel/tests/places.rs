@@ -1,13 +1,11 @@
 //! What a finding tells of its steps: the place in the program's own code, also if the access lies inside the JDK, the name that the
 //! program gives the object, and the value of the forced run.
 
-mod common;
-
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::{compile_some, ravel, root, run, tested_jdks};
-use serde_json::Value;
+use crate::common::{Jdk, compile_some, ravel, root, run, tested_jdks};
+use serde_json::{Value, json};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -110,6 +108,103 @@ fn a_step_inside_the_jdk_is_at_the_programs_own_call() {
     }
 }
 
+/// The findings that `ravel run` shows of a program.
+fn shown(jdk: &Jdk, classes: &Path, name: &str, options: &[&str]) -> Vec<Value> {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let output = run(
+        ravel()
+            .args(["run", "--format", "json", "-o"])
+            .arg(dir.path().join("t.ravel"))
+            .args(options)
+            .arg("--")
+            .arg(jdk.tool("java"))
+            .arg("-cp")
+            .arg(classes)
+            .arg(name),
+        LIMIT,
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    let json = text.find("{\n").map_or("", |start| &text[start..]);
+    let report: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}: {text}"));
+    let findings = report["findings"].as_array().expect("findings");
+    findings
+        .iter()
+        .filter(|finding| finding["shown"] == true)
+        .cloned()
+        .collect()
+}
+
+fn compiled(jdk: &Jdk, name: &str, dir: &Path) -> PathBuf {
+    let classes = dir.join(format!("{name}-{}", jdk.release));
+    let source = root().join(format!("crates/ravel/tests/java/{name}.java"));
+    compile_some(jdk, &[source], &classes);
+    classes
+}
+
+#[test]
+fn two_maps_of_one_class_are_two_findings() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for jdk in tested_jdks() {
+        let shown = shown(&jdk, &compiled(&jdk, "TwoMaps", dir.path()), "TwoMaps", &[]);
+        let mut variables: Vec<&Value> = shown.iter().map(|finding| &finding["variables"]).collect();
+        variables.sort_by_key(|names| names.to_string());
+        assert_eq!(
+            variables,
+            [&json!(["TwoMaps.prices"]), &json!(["TwoMaps.stock"])],
+            "jdk {}: {shown:#?}",
+            jdk.release
+        );
+    }
+}
+
+#[test]
+fn calls_of_a_collection_that_must_be_one_step_are_named() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for jdk in tested_jdks() {
+        let cache = shown(&jdk, &compiled(&jdk, "SessionCache", dir.path()), "SessionCache", &[]);
+        let [finding] = &cache[..] else {
+            panic!("jdk {}: {cache:#?}", jdk.release);
+        };
+        let message = finding["message"].as_str().expect("a sentence");
+        assert!(message.contains("between its calls of get and put."), "{message}");
+        let help = finding["help"].as_str().expect("a fix");
+        assert!(help.starts_with("Use computeIfAbsent"), "{help}");
+        assert!(help.contains("synchronized (sessions) { … }"), "{help}");
+        let count = shown(&jdk, &compiled(&jdk, "WordCount", dir.path()), "WordCount", &[]);
+        let [finding] = &count[..] else {
+            panic!("jdk {}: {count:#?}", jdk.release);
+        };
+        let help = finding["help"].as_str().expect("a fix");
+        assert!(help.contains("ConcurrentHashMap"), "{help}");
+        assert!(
+            help.contains("WordCount.add calls get and put: to make them one step, use computeIfAbsent"),
+            "{help}"
+        );
+    }
+}
+
+#[test]
+fn a_pattern_of_the_user_is_reported_with_its_name_and_letters() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let config = dir.path().join("ravel.toml");
+    let text = "[[pattern]]\nname = \"lost tick\"\nsteps = \"R1(n) W2(n) W1(n)\"\n";
+    std::fs::write(&config, text).expect("a configuration");
+    for jdk in tested_jdks() {
+        let classes = dir.path().join(format!("classes-{}", jdk.release));
+        compile_some(&jdk, &[root().join("subjects/bugs/CounterLost.java")], &classes);
+        let options = ["--config", config.to_str().expect("a path")];
+        let shown = shown(&jdk, &classes, "CounterLost", &options);
+        let own = shown.iter().find(|finding| finding["own_pattern"] == "lost tick");
+        let own = own.unwrap_or_else(|| panic!("jdk {}: {shown:#?}", jdk.release));
+        assert_eq!(own["evidence"], "harmful");
+        let patterns = own["patterns"].as_array().expect("patterns");
+        assert!(
+            patterns.contains(&json!("\"lost tick\": R1(n) W2(n) W1(n)")),
+            "{patterns:#?}"
+        );
+    }
+}
+
 #[test]
 fn one_bug_is_one_finding_with_the_programs_names_and_values() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -122,31 +217,11 @@ fn one_bug_is_one_finding_with_the_programs_names_and_values() {
         for (name, variable, has_values) in bugs {
             let classes = dir.path().join(format!("{name}-{}", jdk.release));
             compile_some(&jdk, &[root().join(format!("subjects/bugs/{name}.java"))], &classes);
-            let output = run(
-                ravel()
-                    .args(["run", "--format", "json", "-o"])
-                    .arg(dir.path().join("t.ravel"))
-                    .arg("--")
-                    .arg(jdk.tool("java"))
-                    .arg("-cp")
-                    .arg(&classes)
-                    .arg(name),
-                LIMIT,
-            );
-            let text = String::from_utf8_lossy(&output.stdout);
-            let json = text.find("{\n").map_or("", |start| &text[start..]);
-            let report: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}: {text}"));
-            let findings = report["findings"].as_array().expect("findings");
-            let shown: Vec<&Value> = findings.iter().filter(|finding| finding["shown"] == true).collect();
-            let [finding] = shown[..] else {
+            let shown = shown(&jdk, &classes, name, &[]);
+            let [finding] = &shown[..] else {
                 panic!("jdk {}: {name} has {} findings: {shown:#?}", jdk.release, shown.len());
             };
-            assert_eq!(
-                finding["variables"],
-                serde_json::json!([variable]),
-                "jdk {}",
-                jdk.release
-            );
+            assert_eq!(finding["variables"], json!([variable]), "jdk {}", jdk.release);
             let steps = finding["steps"].as_array().expect("steps");
             assert!(steps.iter().all(|step| step["variable"] == variable), "{steps:#?}");
             assert!(

@@ -1,11 +1,9 @@
 //! Preview features of the newest JDK behave under the recorder as without it, and order threads as they promise.
 
-mod common;
-
 use std::process::Command;
 use std::time::Duration;
 
-use common::{SECOND_JDK, ravel, root, run, skip, tested_jdks};
+use crate::common::{SECOND_JDK, ravel, root, run, skip, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(120);
 /// The release whose form of the preview features the program uses.

@@ -1,18 +1,21 @@
 //! What `ravel run` and `ravel replay` do with processes: standard input, JVMs that a script starts, programs that do not end
 //! or block, kills of the JVM and of Ravel itself. Nothing hangs, nothing is left behind.
 
-mod common;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use common::{Jdk, compile, compile_some, each, kept_directory, ravel, root, run, run_with_input, tested_jdks};
+use crate::common::{
+    Jdk, compile_some, each, in_turn, kept_directory, newest_jdk, oldest_jdk, ravel, root, run, run_with_input,
+    sources, tested_jdks,
+};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(180);
+/// A look at all processes costs milliseconds of a core.
+const LOOK_EVERY: Duration = Duration::from_millis(40);
 
 /// The programs of this file and the faulty subjects, compiled once by the oldest JDK.
 fn classes() -> &'static Path {
@@ -20,12 +23,12 @@ fn classes() -> &'static Path {
     CLASSES.get_or_init(|| {
         let directory = kept_directory("processes-classes");
         let jdk = &tested_jdks()[0];
-        let sources: Vec<PathBuf> = ["Between", "Lingers", "ReadsCount"]
-            .iter()
-            .map(|name| root().join(format!("crates/ravel/tests/java/{name}.java")))
-            .collect();
-        compile_some(jdk, &sources, &directory);
-        compile(jdk, "faults", 17, &directory);
+        let mut programs = sources("faults");
+        programs.extend(
+            ["Between", "Lingers", "ReadsCount"]
+                .map(|name| root().join(format!("crates/ravel/tests/java/{name}.java"))),
+        );
+        compile_some(jdk, &programs, &directory);
         directory
     })
 }
@@ -38,11 +41,10 @@ fn words(output: &Output) -> String {
     format!("{}{}", text(&output.stdout), text(&output.stderr))
 }
 
-/// `ravel run OPTIONS -o DIRECTORY/t.ravel --out json=DIRECTORY/t.json -- COMMAND`.
+/// `ravel run OPTIONS -o DIRECTORY/t.ravel --out json=DIRECTORY/t.json -- COMMAND`, without a search.
 fn job(directory: &Path, options: &[&str], command: &[String]) -> Command {
     let mut job = ravel();
-    job.arg("run")
-        .arg("-o")
+    job.args(["run", "--explore", "0", "-o"])
         .arg(directory.join("t.ravel"))
         .arg("--out")
         .arg(format!("json={}", directory.join("t.json").display()))
@@ -60,12 +62,16 @@ fn java(jdk: &Jdk, program: &[&str]) -> Vec<String> {
 }
 
 fn harmful(directory: &Path) -> Vec<Value> {
+    of_evidence(directory, &["harmful"])
+}
+
+fn of_evidence(directory: &Path, wanted: &[&str]) -> Vec<Value> {
     let file = directory.join("t.json");
     let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let report: Value = serde_json::from_str(&text).expect("JSON");
     let all = report["findings"].as_array().expect("a list of findings");
     all.iter()
-        .filter(|finding| finding["evidence"] == "harmful")
+        .filter(|finding| wanted.iter().any(|evidence| finding["evidence"] == *evidence))
         .cloned()
         .collect()
 }
@@ -94,7 +100,7 @@ fn nothing_left(has: &str) -> Result<(), String> {
         if processes(has).is_empty() {
             return Ok(());
         }
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(LOOK_EVERY);
     }
     Err(format!("processes are left: {:?}", processes(has)))
 }
@@ -129,7 +135,7 @@ fn standard_input_is_given_again() {
         let dir = directory.path();
         let file = dir.join("input");
         std::fs::write(&file, "skipped\n7\nmore\n").expect("written");
-        // A pipe that ends; a file of which something was read before; a pipe that stays open.
+        // A pipe that ends; a file that was partly read before; a pipe that stays open.
         let shell = |before: &str, options: &[&str]| {
             let mut words = vec!["sh".to_string(), "-c".to_string()];
             let line = java(jdk, options)
@@ -180,7 +186,7 @@ fn standard_input_is_given_again() {
 
 #[test]
 fn of_the_jvms_of_a_script_the_recorded_one_is_forced() {
-    each(&tested_jdks(), |jdk| {
+    each(&[oldest_jdk()], |jdk| {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let dir = directory.path();
         let line = |program: &[&str]| {
@@ -212,18 +218,16 @@ fn of_the_jvms_of_a_script_the_recorded_one_is_forced() {
 #[test]
 fn blocking_that_no_schedule_knows_of_is_let_through() {
     let kinds = ["sleep", "wait", "initialiser", "input", "socket"];
-    let jobs: Vec<(Jdk, &str)> = tested_jdks()
-        .into_iter()
-        .flat_map(|jdk| kinds.map(|kind| (jdk.clone(), kind)))
-        .collect();
-    each(&jobs, |(jdk, kind)| {
+    each(&in_turn(kinds), |(jdk, kind)| {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut job = job(directory.path(), &["--budget", "60"], &java(jdk, &["Between", kind]));
         let output = run_with_input(&mut job, b"x", LIMIT);
-        check(
-            output.status.code() == Some(1) && !harmful(directory.path()).is_empty(),
-            format!("{kind} on JDK {}: {}", jdk.release, words(&output)),
-        )
+        // A wait splits the unit: in some recordings the lost update is the outcome of a serial order of its parts.
+        let is_proven = match *kind {
+            "wait" => !of_evidence(directory.path(), &["confirmed", "harmful"]).is_empty(),
+            _ => output.status.code() == Some(1) && !harmful(directory.path()).is_empty(),
+        };
+        check(is_proven, format!("{kind} on JDK {}: {}", jdk.release, words(&output)))
     });
 }
 
@@ -244,11 +248,7 @@ fn faulty_programs_hang_nothing_and_leave_nothing() {
             "ended the program after 1.5 s",
         ),
     ];
-    let jobs: Vec<_> = tested_jdks()
-        .into_iter()
-        .flat_map(|jdk| all.map(|fault| (jdk.clone(), fault)))
-        .collect();
-    each(&jobs, |(jdk, (program, options, code, said))| {
+    each(&in_turn(all), |(jdk, (program, options, code, said))| {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mark = format!("-Dmark={}", directory.path().display());
         let mut command = java(jdk, &[program]);
@@ -321,7 +321,7 @@ impl AtWork {
                 start.elapsed() < Duration::from_secs(20),
                 format!("files are left: {:?}", self.scratch()),
             )?;
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(LOOK_EVERY);
         }
         Ok(())
     }
@@ -336,7 +336,7 @@ impl AtWork {
         let start = Instant::now();
         while !processes(&self.mark).iter().any(is_java) {
             check(start.elapsed() < LIMIT, "the program did not start")?;
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(LOOK_EVERY);
         }
         Ok(())
     }
@@ -348,7 +348,7 @@ impl AtWork {
             if !self.forced_now().is_empty() {
                 return Ok(());
             }
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(LOOK_EVERY);
         }
         Err("no forced run began".to_string())
     }
@@ -356,7 +356,7 @@ impl AtWork {
 
 #[test]
 fn a_killed_jvm_is_said_and_not_waited_for() {
-    each(&tested_jdks(), |jdk| {
+    each(&[newest_jdk()], |jdk| {
         let mut work = AtWork::new(jdk, &["--end-after", "4", "--run-limit", "50", "--all"], false);
         let start = Instant::now();
         // Every forced run is killed; it would take most of a minute.
@@ -368,7 +368,7 @@ fn a_killed_jvm_is_said_and_not_waited_for() {
             for id in work.forced_now() {
                 let _ = Command::new("kill").args(["-KILL", &id.to_string()]).status();
             }
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(LOOK_EVERY);
         }
         let mark = work.mark.clone();
         let output = end(work.child)?;
@@ -380,7 +380,7 @@ fn a_killed_jvm_is_said_and_not_waited_for() {
 
 #[test]
 fn an_interrupt_ends_what_runs_and_reports_what_is_known() {
-    each(&tested_jdks(), |jdk| {
+    each(&[oldest_jdk()], |jdk| {
         let work = AtWork::new(jdk, &["--end-after", "4", "--run-limit", "50", "--all"], false);
         work.wait_for_forced()?;
         let start = Instant::now();
@@ -403,7 +403,7 @@ fn an_interrupt_ends_what_runs_and_reports_what_is_known() {
 
 #[test]
 fn sigterm_stops_the_job_while_the_program_is_recorded() {
-    each(&tested_jdks(), |jdk| {
+    each(&[newest_jdk()], |jdk| {
         let work = AtWork::new(jdk, &[], false);
         let (mark, id) = (work.mark.clone(), work.child.id());
         work.wait_for_jvm()?;
@@ -440,14 +440,10 @@ fn nothing_outlives_a_killed_ravel() {
     let stages = [
         ("recording", false),
         ("recording", true),
-        ("forcing", false),
         ("forcing", true),
+        ("forcing", false),
     ];
-    let jobs: Vec<_> = tested_jdks()
-        .into_iter()
-        .flat_map(|jdk| stages.map(|stage| (jdk.clone(), stage)))
-        .collect();
-    each(&jobs, |(jdk, (stage, script))| {
+    each(&in_turn(stages), |(jdk, (stage, script))| {
         let work = if *stage == "recording" {
             AtWork::new(jdk, &[], *script)
         } else {

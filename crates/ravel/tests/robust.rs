@@ -1,13 +1,11 @@
 //! The program comes first: another agent that changes classes, an error inside Ravel's agent and any number of threads leave it as
 //! it is.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use common::{Jdk, SECOND_JDK, compile_some, each, ravel, root, run, skip, tested_jdks};
+use crate::common::{Jdk, SECOND_JDK, compile_some, each, ravel, root, run, skip, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(120);
 

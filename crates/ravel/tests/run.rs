@@ -1,13 +1,11 @@
 //! `ravel run` and `ravel replay` from outside: exit codes, several recordings, several jobs.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use common::{Jdk, compile_some, kept_directory, ravel, run, tested_jdks};
+use crate::common::{self, Jdk, compile_some, kept_directory, newest_jdk, oldest_jdk, ravel, run, tested_jdks};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(240);
@@ -44,7 +42,7 @@ fn classes() -> &'static Path {
         for name in ["Alone", "Chance", "Differs", "Ending"] {
             sources.push(common::root().join(format!("crates/ravel/tests/java/{name}.java")));
         }
-        compile_some(&tested_jdks()[0], &sources, &directory);
+        compile_some(&oldest_jdk(), &sources, &directory);
         directory
     })
 }
@@ -53,12 +51,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `ravel run OPTIONS -o DIRECTORY/t.ravel --out json=DIRECTORY/t.json -- java -cp … PROGRAM`.
+/// `ravel run OPTIONS -o DIRECTORY/t.ravel --out json=DIRECTORY/t.json -- java -cp … PROGRAM`. The bugs here need no search.
 fn whole_job(jdk: &Jdk, directory: &Path, options: &[&str], program: &[&str]) -> Output {
     let mut command = ravel();
     command
-        .arg("run")
-        .arg("-o")
+        .args(["run", "--explore", "0", "-o"])
         .arg(directory.join("t.ravel"))
         .arg("--out")
         .arg(format!("json={}", directory.join("t.json").display()))
@@ -84,96 +81,93 @@ fn assert_code(output: &Output, code: i32, what: &str) {
 
 #[test]
 fn exit_codes_say_what_came_out() {
-    for jdk in tested_jdks() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let job = |options: &[&str], program: &[&str]| whole_job(&jdk, directory.path(), options, program);
-        assert_code(&job(&[], &["AtomicGetThenSet"]), 1, "a bug");
-        assert_code(&job(&[], &["AtomicGetThenSetFixed"]), 0, "no bug");
-        assert_code(&job(&["--jobs", "0"], &["AtomicGetThenSet"]), 2, "a usage error");
-        assert_code(
-            &job(&["--include", "nothing."], &["AtomicGetThenSet"]),
-            3,
-            "nothing recorded",
-        );
-        let own = &["--exit-code", "program"];
-        assert_code(&job(own, &["Ends", "7"]), 7, "the program's code");
-        assert_code(
-            &job(own, &["AtomicGetThenSet"]),
-            0,
-            "the program's code in spite of a bug",
-        );
-        assert_code(&job(&[], &["Ends", "7"]), 0, "Ravel's code in spite of the program's");
-        let killed = run(
-            ravel()
-                .args(["run", "--exit-code", "program", "-o"])
-                .arg(directory.path().join("k.ravel"))
-                .args(["--", "sh", "-c", "kill -KILL $$"]),
-            LIMIT,
-        );
-        assert_code(&killed, 128 + 9, "the signal that ended the program");
-    }
+    let jdk = oldest_jdk();
+    let directory = tempfile::tempdir().expect("a directory");
+    let job = |options: &[&str], program: &[&str]| whole_job(&jdk, directory.path(), options, program);
+    assert_code(&job(&[], &["AtomicGetThenSet"]), 1, "a bug");
+    assert_code(&job(&[], &["AtomicGetThenSetFixed"]), 0, "no bug");
+    assert_code(&job(&["--jobs", "0"], &["AtomicGetThenSet"]), 2, "a usage error");
+    assert_code(
+        &job(&["--include", "nothing."], &["AtomicGetThenSet"]),
+        3,
+        "nothing recorded",
+    );
+    let own = &["--exit-code", "program"];
+    assert_code(&job(own, &["Ends", "7"]), 7, "the program's code");
+    assert_code(
+        &job(own, &["AtomicGetThenSet"]),
+        0,
+        "the program's code in spite of a bug",
+    );
+    assert_code(&job(&[], &["Ends", "7"]), 0, "Ravel's code in spite of the program's");
+    let killed = run(
+        ravel()
+            .args(["run", "--exit-code", "program", "-o"])
+            .arg(directory.path().join("k.ravel"))
+            .args(["--", "sh", "-c", "kill -KILL $$"]),
+        LIMIT,
+    );
+    assert_code(&killed, 128 + 9, "the signal that ended the program");
 }
 
 #[test]
 fn several_recordings_give_one_finding_and_a_trace_to_replay() {
-    for jdk in tested_jdks() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let output = whole_job(&jdk, directory.path(), &["--runs", "3"], &["AtomicGetThenSet"]);
-        assert_code(&output, 1, "a bug");
-        for number in 1..=3 {
-            assert!(directory.path().join(format!("t-{number}.ravel")).exists());
-        }
-        let found = findings(&directory.path().join("t.json"));
-        let harmful: Vec<&Value> = found
-            .iter()
-            .filter(|finding| finding["evidence"] == "harmful")
-            .collect();
-        assert_eq!(harmful.len(), 1, "{found:?}");
-        let replay = harmful[0]["replay"].as_str().expect("a command");
-        let words: Vec<&str> = replay.split(' ').skip(1).collect();
-        assert_eq!(words[0], "replay");
-        let again = run(ravel().args(&words), LIMIT);
-        assert_code(&again, 1, replay);
-        assert!(text(&again.stderr).contains("harmful"), "{}", text(&again.stderr));
+    let jdk = newest_jdk();
+    let directory = tempfile::tempdir().expect("a directory");
+    let output = whole_job(&jdk, directory.path(), &["--runs", "3"], &["AtomicGetThenSet"]);
+    assert_code(&output, 1, "a bug");
+    for number in 1..=3 {
+        assert!(directory.path().join(format!("t-{number}.ravel")).exists());
     }
+    let found = findings(&directory.path().join("t.json"));
+    let harmful: Vec<&Value> = found
+        .iter()
+        .filter(|finding| finding["evidence"] == "harmful")
+        .collect();
+    assert_eq!(harmful.len(), 1, "{found:?}");
+    let replay = harmful[0]["replay"].as_str().expect("a command");
+    let words: Vec<&str> = replay.split(' ').skip(1).collect();
+    assert_eq!(words[0], "replay");
+    let again = run(ravel().args(&words), LIMIT);
+    assert_code(&again, 1, replay);
+    assert!(text(&again.stderr).contains("harmful"), "{}", text(&again.stderr));
 }
 
 #[test]
 fn the_number_of_jobs_changes_nothing() {
-    for jdk in tested_jdks() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let trace = directory.path().join("t.ravel");
-        let mut record = Command::new(ravel().get_program());
-        record.args(["record", "-o"]).arg(&trace).arg("--");
-        record.arg(jdk.tool("java")).arg("-cp").arg(classes()).arg("Account");
-        assert_code(&run(&mut record, LIMIT), 0, "recorded");
-        let mut told = Vec::new();
-        for jobs in ["1", "4"] {
-            let file = directory.path().join(format!("{jobs}.json"));
-            let output = run(
-                ravel()
-                    .args(["replay", "--jobs", jobs, "--all", "--out"])
-                    .arg(format!("json={}", file.display()))
-                    .arg(&trace),
-                LIMIT,
-            );
-            assert_code(&output, 1, "a bug");
-            let text_of_file = std::fs::read_to_string(&file).expect("findings");
-            let json: Value = serde_json::from_str(&text_of_file).expect("JSON");
-            // How long it took may differ; and on a busy machine, which of several orders was the one that did harm.
-            let known = |finding: &Value| {
-                let known = ["id", "rule", "evidence", "shown", "patterns", "message", "outcome"];
-                known.map(|key| finding[key].clone())
-            };
-            let findings: Vec<_> = json["findings"].as_array().into_iter().flatten().map(known).collect();
-            // A line of progress comes every ten seconds.
-            let words: Vec<String> = text(&output.stderr).lines().map(str::to_owned).collect();
-            let lasting = words.into_iter().filter(|line| !line.starts_with("ravel: forcing: "));
-            told.push((findings, lasting.collect::<Vec<_>>()));
-        }
-        assert_eq!(told[0], told[1]);
-        assert!(!findings(&directory.path().join("4.json")).is_empty());
+    let jdk = oldest_jdk();
+    let directory = tempfile::tempdir().expect("a directory");
+    let trace = directory.path().join("t.ravel");
+    let mut record = Command::new(ravel().get_program());
+    record.args(["record", "-o"]).arg(&trace).arg("--");
+    record.arg(jdk.tool("java")).arg("-cp").arg(classes()).arg("Account");
+    assert_code(&run(&mut record, LIMIT), 0, "recorded");
+    let mut told = Vec::new();
+    for jobs in ["1", "4"] {
+        let file = directory.path().join(format!("{jobs}.json"));
+        let output = run(
+            ravel()
+                .args(["replay", "--jobs", jobs, "--all", "--out"])
+                .arg(format!("json={}", file.display()))
+                .arg(&trace),
+            LIMIT,
+        );
+        assert_code(&output, 1, "a bug");
+        let text_of_file = std::fs::read_to_string(&file).expect("findings");
+        let json: Value = serde_json::from_str(&text_of_file).expect("JSON");
+        // How long it took may differ; and on a busy machine, which of several orders was the one that did harm.
+        let known = |finding: &Value| {
+            let known = ["id", "rule", "evidence", "shown", "patterns", "message", "outcome"];
+            known.map(|key| finding[key].clone())
+        };
+        let findings: Vec<_> = json["findings"].as_array().into_iter().flatten().map(known).collect();
+        // A line of progress comes every ten seconds.
+        let words: Vec<String> = text(&output.stderr).lines().map(str::to_owned).collect();
+        let lasting = words.into_iter().filter(|line| !line.starts_with("ravel: forcing: "));
+        told.push((findings, lasting.collect::<Vec<_>>()));
     }
+    assert_eq!(told[0], told[1]);
+    assert!(!findings(&directory.path().join("4.json")).is_empty());
 }
 
 #[test]
@@ -226,30 +220,29 @@ fn chance_and_time_can_be_made_the_same_in_every_run() {
 
 #[test]
 fn a_run_that_leaves_the_recorded_path_is_tried_again_with_what_was_learnt() {
-    for jdk in tested_jdks() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let mark = directory.path().join("made");
-        // The first thread has ten points fewer from the second run on: its accesses are found where they are then.
-        let program = ["Differs", "shifts", &mark.to_string_lossy()];
-        assert_code(&whole_job(&jdk, directory.path(), &[], &program), 1, "a bug elsewhere");
-        std::fs::remove_file(&mark).expect("the program has made it");
-        // It does not come to the accesses at all: nothing can be learnt, and the place is said.
-        let program = ["Differs", "skips", &mark.to_string_lossy()];
-        assert_code(
-            &whole_job(&jdk, directory.path(), &[], &program),
-            0,
-            "no way to the bug",
-        );
-        let found = findings(&directory.path().join("t.json"));
-        let limits: Vec<&str> = found.iter().filter_map(|finding| finding["limit"].as_str()).collect();
-        let said = |limit: &&str| {
-            limit.contains("thread t1 at point")
-                && limit.contains("expected read Differs.steps in Differs.work (Differs.java:")
-                && limit.contains("saw ")
-                && limit.contains("input, time, random numbers or the order of a hash table may differ")
-        };
-        assert!(limits.iter().any(said), "JDK {}: {limits:#?}", jdk.release);
-    }
+    let jdk = newest_jdk();
+    let directory = tempfile::tempdir().expect("a directory");
+    let mark = directory.path().join("made");
+    // The first thread has ten points fewer from the second run on: its accesses are found where they are then.
+    let program = ["Differs", "shifts", &mark.to_string_lossy()];
+    assert_code(&whole_job(&jdk, directory.path(), &[], &program), 1, "a bug elsewhere");
+    std::fs::remove_file(&mark).expect("the program has made it");
+    // It does not come to the accesses at all: nothing can be learnt, and the place is said.
+    let program = ["Differs", "skips", &mark.to_string_lossy()];
+    assert_code(
+        &whole_job(&jdk, directory.path(), &[], &program),
+        0,
+        "no way to the bug",
+    );
+    let found = findings(&directory.path().join("t.json"));
+    let limits: Vec<&str> = found.iter().filter_map(|finding| finding["limit"].as_str()).collect();
+    let said = |limit: &&str| {
+        limit.contains("thread t1 at point")
+            && limit.contains("expected read Differs.steps in Differs.work (Differs.java:")
+            && limit.contains("saw ")
+            && limit.contains("input, time, random numbers or the order of a hash table may differ")
+    };
+    assert!(limits.iter().any(said), "JDK {}: {limits:#?}", jdk.release);
 }
 
 #[test]
@@ -266,26 +259,25 @@ fn a_race_of_threads_that_end_right_after_it_is_one() {
 
 #[test]
 fn what_went_wrong_beside_others_is_tried_again_alone() {
-    for jdk in tested_jdks() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let busy = directory.path().join("busy");
-        let program = ["Alone", &busy.to_string_lossy()];
-        let output = whole_job(&jdk, directory.path(), &["--jobs", "2"], &program);
-        assert_code(&output, 1, "two bugs");
-        let found = findings(&directory.path().join("t.json"));
-        for variable in ["Alone.few", "Alone.many"] {
-            let named = |finding: &&Value| finding["variables"].to_string().contains(variable);
-            // Beside the other it never happens. Whether the lost count shows at the end depends on the rest of the run.
-            let happened = |finding: &&Value| finding["evidence"] == "harmful" || finding["evidence"] == "confirmed";
-            let finding = found.iter().filter(named).find(happened);
-            assert!(finding.is_some(), "JDK {}: {variable}: {found:#?}", jdk.release);
-        }
+    let jdk = oldest_jdk();
+    let directory = tempfile::tempdir().expect("a directory");
+    let busy = directory.path().join("busy");
+    let program = ["Alone", &busy.to_string_lossy()];
+    let output = whole_job(&jdk, directory.path(), &["--jobs", "2"], &program);
+    assert_code(&output, 1, "two bugs");
+    let found = findings(&directory.path().join("t.json"));
+    for variable in ["Alone.few", "Alone.many"] {
+        let named = |finding: &&Value| finding["variables"].to_string().contains(variable);
+        // Beside the other it never happens. Whether the lost count shows at the end depends on the rest of the run.
+        let happened = |finding: &&Value| finding["evidence"] == "harmful" || finding["evidence"] == "confirmed";
+        let finding = found.iter().filter(named).find(happened);
+        assert!(finding.is_some(), "JDK {}: {variable}: {found:#?}", jdk.release);
     }
 }
 
 #[test]
 fn a_schedule_can_be_taken_from_a_finding_edited_and_forced() {
-    let jdk = &tested_jdks()[0];
+    let jdk = &oldest_jdk();
     let directory = tempfile::tempdir().expect("a directory");
     assert_code(
         &whole_job(jdk, directory.path(), &[], &["AtomicGetThenSet"]),
@@ -325,7 +317,7 @@ fn a_report_may_go_to_a_file_in_the_working_directory() {
         .args(["-c", job, "sh"])
         .arg(ravel().get_program())
         .args(["run", "--budget", "40", "--"])
-        .arg(tested_jdks()[0].tool("java"))
+        .arg(oldest_jdk().tool("java"))
         .arg("-cp")
         .arg(classes())
         .arg("OnCall");

@@ -1,12 +1,10 @@
 //! `ravel scan` from outside: formats, exit codes, configuration; and `ravel run`, which tries first what a scan suspects.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use common::{Jdk, ravel, run, tested_jdks};
+use crate::common::{Jdk, ravel, run, tested_jdks};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(120);

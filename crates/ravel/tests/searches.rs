@@ -1,26 +1,18 @@
 //! Exploring: the subjects in `subjects/searches` fail only in orders that a recorded run does not suggest. Each is found by runs inside
 //! one JVM, repeated in a fresh one and shown; the corrected twins stay silent.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::time::Duration;
 
-use common::{Jdk, comment, compile, each, kept_directory, ravel, root, run, tested_jdks};
+use crate::common::{Jdk, comment, compiled, each, in_turn, ravel, root, run, tested_jdks};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// The subjects, compiled once by the oldest JDK.
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
-    CLASSES.get_or_init(|| {
-        let directory = kept_directory("searches-classes");
-        compile(&tested_jdks()[0], "searches", 17, &directory);
-        directory
-    })
+/// The subjects, compiled by the oldest JDK.
+fn classes() -> PathBuf {
+    compiled(&tested_jdks()[0], "searches", 17)
 }
 
 /// What a subject states of itself.
@@ -70,17 +62,10 @@ fn words(output: &Output) -> String {
     format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
 }
 
-/// These subjects, each on one of the JDKs in turn.
-fn in_turn(names: &[&'static str]) -> Vec<(Jdk, &'static str)> {
-    let jdks = tested_jdks();
-    let with = |(place, name): (usize, &&'static str)| (jdks[place % jdks.len()].clone(), *name);
-    names.iter().enumerate().map(with).collect()
-}
-
 #[test]
 fn a_failure_that_no_recorded_run_suggests_is_found_and_repeated() {
     each(
-        &in_turn(&[
+        &in_turn([
             "IfBuffer",
             "HiddenBranch",
             "WrongWaiter",
@@ -104,7 +89,7 @@ fn a_failure_that_no_recorded_run_suggests_is_found_and_repeated() {
 #[test]
 fn corrected_programs_stay_silent() {
     each(
-        &in_turn(&[
+        &in_turn([
             "IfBufferFixed",
             "QuietShutdownFixed",
             "LockedLateFixed",

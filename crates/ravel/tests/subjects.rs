@@ -1,13 +1,11 @@
 //! Every subject is recorded on every JDK: it must behave as without Ravel, and its trace must have the events that its
 //! first comment states (grammar in `subjects/README.md`).
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Jdk, SECOND_JDK, comment, compile, each, ravel, run, skip, sources, tested_jdks};
+use crate::common::{Jdk, SECOND_JDK, comment, compiled, each, ravel, run, skip, sources, tested_jdks};
 use ravel_trace::names::{Location, SiteKind};
 use ravel_trace::reader::{ReadOptions, Reader};
 use ravel_trace::{Event, Mode, Names, Op, Source};
@@ -39,11 +37,10 @@ impl Subject {
 }
 
 /// Subjects of a folder, compiled once for each JDK.
-fn subjects(folder: &str, release: u32, to: &Path) -> Vec<Subject> {
+fn subjects(folder: &'static str, release: u32) -> Vec<Subject> {
     let mut all = Vec::new();
     for jdk in tested_jdks().into_iter().filter(|jdk| jdk.release >= release) {
-        let classes = to.join(format!("{folder}-{}", jdk.release));
-        compile(&jdk, folder, release, &classes);
+        let classes = compiled(&jdk, folder, release);
         for source in sources(folder) {
             all.push(Subject {
                 jdk: jdk.clone(),
@@ -143,8 +140,8 @@ fn behaves_as_plain(subject: &Subject, trace: &Path) -> Result<(), String> {
 #[test]
 fn events_are_recorded_and_programs_behave_the_same() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut all = subjects("events", 17, dir.path());
-    all.extend(subjects("events21", 21, dir.path()));
+    let mut all = subjects("events", 17);
+    all.extend(subjects("events21", 21));
     each(&all, |subject| {
         let trace = dir
             .path()
@@ -157,7 +154,7 @@ fn events_are_recorded_and_programs_behave_the_same() {
 #[test]
 fn hard_programs_behave_the_same() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    each(&subjects("faults", 17, dir.path()), |subject| {
+    each(&subjects("faults", 17), |subject| {
         let trace = dir
             .path()
             .join(format!("{}-{}.ravel", subject.name(), subject.jdk.release));
@@ -169,7 +166,7 @@ fn hard_programs_behave_the_same() {
 #[test]
 fn a_late_path_shows_its_beginning_if_repeats_are_kept() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let all: Vec<Subject> = subjects("events", 17, dir.path())
+    let all: Vec<Subject> = subjects("events", 17)
         .into_iter()
         .filter(|subject| subject.name() == "LatePath")
         .collect();

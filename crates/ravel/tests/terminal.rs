@@ -1,15 +1,13 @@
 //! Ravel on a terminal: progress where it helps and nowhere else, and Ctrl-C in every stage. The terminal is made by
 //! `script`; where there is none, the tests say `skipped`; in CI they fail.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{compile_some, program, ravel, run, tested_jdks};
+use crate::common::{compile_some, program, ravel, run, tested_jdks};
 
 const LIMIT: Duration = Duration::from_secs(120);
 const INTERRUPT: &[u8] = b"\x03";

@@ -1,13 +1,11 @@
 //! Instrumented classes of the JDK link, and the JVM's verifier takes them: a sample of java.base always, all of it when
 //! asked for (`--ignored`).
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Jdk, root, run, tested_jdks};
+use crate::common::{Jdk, root, run, tested_jdks};
 use ravel_trace::Source;
 use ravel_trace::reader::{ReadOptions, Reader};
 

@@ -50,6 +50,7 @@ impl Renderer {
                     warnings: report.warnings.clone(),
                     recordings: report.recordings.clone(),
                     directed: report.directed.clone(),
+                    parts: report.parts.clone(),
                 };
                 (self.render)(&told, options)
             }

@@ -101,7 +101,11 @@ fn suite_of_suspicions(out: &mut String, suspicions: &[Finding], options: &Optio
     out.push_str("  </testsuite>\n");
 }
 
+/// The class of the test that it was found in, for build servers that show the tests of a class together; else that of the code.
 fn class(finding: &Finding) -> &str {
+    if let Some((class, _)) = test(finding) {
+        return class;
+    }
     words::main_place(finding).map_or("ravel", |s| s.class.as_str())
 }
 
@@ -127,12 +131,25 @@ fn place(finding: &Finding, options: &Options<'_>) -> String {
 }
 
 fn title(finding: &Finding) -> String {
-    format!(
+    let title = format!(
         "{} {} {}",
         words::rule(finding.rule),
         words::variables(finding),
         finding.id
-    )
+    );
+    match test(finding) {
+        Some((_, method)) => format!("{method}: {title}"),
+        None => title,
+    }
+}
+
+/// Class and method of the first test that it was found in; none if the test runner names its tests in another way.
+fn test(finding: &Finding) -> Option<(&str, &str)> {
+    let name = finding.tests.first()?;
+    // The words of an invocation follow the method.
+    let end = name.find(' ').unwrap_or(name.len());
+    let dot = name[..end].rfind('.')?;
+    Some((&name[..dot], &name[dot + 1..]))
 }
 
 fn case(out: &mut String, finding: &Finding, options: &Options<'_>) {

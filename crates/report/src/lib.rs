@@ -10,6 +10,7 @@ pub mod diff;
 pub mod edit;
 pub mod format;
 pub mod github;
+pub mod history;
 pub mod html;
 pub mod json;
 pub mod junit;

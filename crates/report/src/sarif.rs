@@ -130,6 +130,9 @@ fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
     if !finding.also.is_empty() {
         properties["alsoSeenAs"] = json!(finding.also);
     }
+    if !finding.tests.is_empty() {
+        properties["tests"] = json!(finding.tests);
+    }
     if !finding.replay.is_empty() {
         properties["replay"] = json!(finding.replay);
     }

@@ -1,13 +1,12 @@
 //! The HTML report in a real browser, driven as a reader would: the page is given a second script that clicks, steps and
 //! filters, and leaves what it saw in the document. Says `skipped` where no Chromium is installed; in CI it fails there.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::common;
 use ravel_analysis::finding::{Lane, LockLane, Recording};
 use ravel_report::{Format, Options, render};
 use serde_json::Value;

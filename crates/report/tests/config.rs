@@ -1,9 +1,8 @@
 //! `ravel.toml`, suppressions and the baseline, as a user meets them.
 
-mod common;
-
 use std::path::Path;
 
+use crate::common;
 use ravel_analysis::finding::{Evidence, Rule, UnitKind};
 use ravel_report::baseline::{Baseline, Change};
 use ravel_report::config::{self, Config, Day};

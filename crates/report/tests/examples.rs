@@ -1,10 +1,9 @@
 //! The sample reports in `docs/examples`: every rule has one, and its text and SARIF are what Ravel makes of its findings today.
 //! `make examples` runs the programs and brings them up to date; `BLESS=1` renders the checked-in findings again.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
+use crate::common;
 use ravel_analysis::finding::{Evidence, Report, Rule, Summary};
 use ravel_report::{Format, Options, SourceFinder, json, render, words};
 use serde_json::Value;

@@ -1,13 +1,12 @@
 //! The formats that other tools read: against their schemas, their rules, and golden files.
 
-mod common;
-
 use std::path::Path;
 
+use crate::common;
 use ravel_analysis::account::{DirectedAccount, DirectedStep, HoldEnd};
 use ravel_analysis::finding::{
-    AlsoSeen, Evidence, Finding, FindingStep, Lane, LockLane, Outcome, OutcomeKind, Recording, Report, Rule, Scanned,
-    SerialRun, Summary, Times,
+    AlsoSeen, Evidence, Finding, FindingStep, Lane, LockLane, Outcome, OutcomeKind, Part, Recording, Report, Rule,
+    Scanned, SerialRun, Summary, Times,
 };
 use ravel_report::{Format, Options, SourceFinder, json, render, rules};
 use serde_json::Value;
@@ -97,6 +96,7 @@ fn full_report() -> Report {
             evidence: Evidence::Confirmed,
             message: "m".to_owned(),
         }],
+        tests: vec!["shop.ShopTest.twoCustomers".into()],
         schedule: vec![("t1".to_owned(), 3)],
         replay: "r".to_owned(),
         message: "m".to_owned(),
@@ -135,6 +135,16 @@ fn full_report() -> Report {
             steps: vec![DirectedStep::default()],
             ended: [(HoldEnd::Idle, 1)].into(),
             ..DirectedAccount::default()
+        }],
+        parts: vec![Part {
+            key: "plan".to_owned(),
+            program: "java Main".to_owned(),
+            summary: Summary::default(),
+            whole: true,
+            planned: ["a1b2c3d4".to_owned()].into(),
+            tried: ["a1b2c3d4".to_owned()].into(),
+            shards: [("1/1".to_owned(), Times::default())].into(),
+            types: [("a1b2c3d4".to_owned(), vec!["I".to_owned()])].into(),
         }],
     }
 }

@@ -1,7 +1,6 @@
 //! Every format on damaged reports: whatever a report says, rendering neither panics nor breaks its own format.
 
-mod common;
-
+use crate::common;
 use ravel_analysis::finding::{Evidence, Finding, Outcome, OutcomeKind, Report, Rule};
 use ravel_report::layout::width;
 use ravel_report::{Format, Options, render, words};

@@ -1,7 +1,6 @@
 //! The terminal format on realistic reports, against golden files.
 
-mod common;
-
+use crate::common;
 use ravel_report::layout::width;
 use ravel_report::{Format, Notes, Options, SourceFinder, render};
 

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use ravel_analysis::describe::{listed, message, named as described};
 use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
+use ravel_analysis::fix;
 use ravel_classfile::{ClassFile, Code, access, archive, decode_modified_utf8};
 use ravel_trace::naming::{self, variable};
 use ravel_trace::origin::is_platform;
@@ -135,13 +136,16 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
         }
     }
     for (at, name) in inner.iter().zip(found) {
+        let called = callee(&finding.steps[*at], classes).unwrap_or_default();
         let step = &mut finding.steps[*at];
+        step.called = called;
         let name = name.unwrap_or_else(|| own_name(&step.variable));
         tell(step, name);
     }
-    if let [one] = certain.as_slice() {
-        name_own_lock(finding, &inner, one);
-    }
+    let is_synchronised = match certain.as_slice() {
+        [one] => name_own_lock(finding, &inner, one),
+        _ => false,
+    };
     let own = names(&finding.steps);
     let mut all = own.clone();
     for variable in &finding.variables {
@@ -158,6 +162,22 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
     }
     let words = |names: &[String]| listed(&names.iter().map(|name| variable::short(name)).collect::<Vec<_>>());
     finding.help = finding.help.replace(&words(&before), &words(&own));
+    if finding.rule.family().is_race()
+        && let Some(more) = fix::together_help(finding)
+    {
+        finding.help = format!("{} {more}", finding.help);
+    }
+    // A parameter has another name where the lock must be taken.
+    let is_field = |name: &&String| !name.contains(" in ");
+    if is_synchronised
+        && finding.rule.family() == RuleFamily::Atomicity
+        && let Some(help) = certain
+            .first()
+            .filter(is_field)
+            .and_then(|name| fix::synchronised_help(finding, name))
+    {
+        finding.help = help;
+    }
 }
 
 /// Gives a step the name of the object that it is inside of. A value inside of the object would be taken for the object's, unless it
@@ -178,7 +198,8 @@ fn tell(step: &mut FindingStep, name: String) {
 }
 
 /// What the lock is called that a synchronised collection takes for itself: all steps are in calls of it and hold this lock alone.
-fn name_own_lock(finding: &mut Finding, inner: &[usize], name: &str) {
+/// Whether there is such a lock.
+fn name_own_lock(finding: &mut Finding, inner: &[usize], name: &str) -> bool {
     const OWN_LOCKS: [&str; 4] = [
         "java.util.Collections$Synchronized",
         "java.util.Vector",
@@ -186,14 +207,16 @@ fn name_own_lock(finding: &mut Finding, inner: &[usize], name: &str) {
         "java.util.Hashtable",
     ];
     let Some(lock) = inner.first().and_then(|at| finding.steps[*at].locks.first().cloned()) else {
-        return;
+        return false;
     };
-    let is_own = OWN_LOCKS.iter().any(|class| lock.starts_with(class));
-    if is_own && inner.iter().all(|at| finding.steps[*at].locks == [lock.clone()]) {
+    let is_own = OWN_LOCKS.iter().any(|class| lock.starts_with(class))
+        && inner.iter().all(|at| finding.steps[*at].locks == [lock.clone()]);
+    if is_own {
         for at in inner {
             finding.steps[*at].locks = vec![name.to_owned()];
         }
     }
+    is_own
 }
 
 /// A sentence about an outcome with the names that the program has: `the size of Log.lines was 2` for `java.util.ArrayList.size was 2`,
@@ -217,58 +240,78 @@ fn retold(text: &str, arrays: &[String], named: impl Fn(&str) -> String) -> Stri
             }
         }
     }
-    let words = text.split(' ').map(|word| {
+    let all: Vec<&str> = text.split(' ').collect();
+    let words = all.iter().enumerate().map(|(at, word)| {
+        // A sentence names a variable before its value; a word alone may be the class of an exception.
+        let has_value = all.get(at + 1) == Some(&"was");
         let is_state = word.starts_with("java.") && variable::class_of(word).is_some_and(is_platform);
-        match is_state && !word.contains('(') && !word.ends_with([':', ',', ';']) {
-            false => word.to_owned(),
+        match is_state && has_value {
+            false => (*word).to_owned(),
             true => state(word, &variable::short(&named(word))),
         }
     });
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A sentence about an element of a `boolean[]`, whose values a trace has as 0 and 1: `flags[2] was 1; every serial order gives 0`.
+/// A sentence about an element of a `boolean[]`, whose values a trace has as 0 and 1: `flags[2] was 1; every serial order gives 0`,
+/// `flags[2] was 1 and Door.open was true; every serial order gives 0 and true, or 1 and false`.
 fn with_booleans(text: &str, element: &str) -> String {
     let word = |digit: &str| match digit {
         "0" => "false".to_owned(),
         "1" => "true".to_owned(),
         other => other.to_owned(),
     };
-    let mut told = text.to_owned();
-    for digit in ["0", "1"] {
-        for end in [";", " and ", ",", ""] {
-            let was = format!("{element} was {digit}{end}");
-            if !end.is_empty() || told.ends_with(&was) {
-                told = told.replace(&was, &format!("{element} was {}{end}", word(digit)));
-            }
-        }
-    }
-    // The element alone: what serial orders give are its values too.
-    match told
+    let (head, serial) = text
         .split_once("; ")
-        .filter(|(head, _)| head.split(" was ").count() == 2)
-    {
-        Some((head, rest)) if head.starts_with(element) => {
-            let rest: Vec<String> = rest.split(' ').map(word).collect();
-            format!("{head}; {}", rest.join(" "))
-        }
-        _ => told,
+        .map_or((text, None), |(head, rest)| (head, Some(rest)));
+    let label = format!("{element} was ");
+    let mut places: Vec<usize> = Vec::new();
+    let mut values: Vec<String> = Vec::new();
+    for (place, value) in head.split(" and ").enumerate() {
+        values.push(match value.strip_prefix(&label) {
+            Some(digit) => {
+                places.push(place);
+                format!("{label}{}", word(digit))
+            }
+            None => value.to_owned(),
+        });
     }
+    let head = values.join(" and ");
+    let Some(serial) = serial else { return head };
+    // The values in serial orders come in the same order, without their names.
+    let verb = [" gives ", " give "].into_iter().find(|verb| serial.contains(verb));
+    let Some((orders, (verb, given))) = verb.and_then(|verb| {
+        let (orders, given) = serial.split_once(verb)?;
+        Some((orders, (verb, given)))
+    }) else {
+        return format!("{head}; {serial}");
+    };
+    let or = if values.len() == 1 { " or " } else { ", or " };
+    let given = given.split(or).map(|order| {
+        let mut given: Vec<String> = order.split(" and ").map(str::to_owned).collect();
+        if given.len() == values.len() {
+            places.iter().for_each(|place| given[*place] = word(&given[*place]));
+        }
+        given.join(" and ")
+    });
+    format!("{head}; {orders}{verb}{}", given.collect::<Vec<_>>().join(or))
 }
 
 /// What a field inside of an object of the JDK is to the program.
 fn state(inner: &str, name: &str) -> String {
     match inner_field(inner) {
         SIZE => format!("the size of {name}"),
-        CHANGES => format!("the number of changes of {name}"),
+        CHANGES => format!("the number of changes to {name}"),
         VALUE => name.to_owned(),
+        ENTRY => format!("an entry of {name}"),
         _ => format!("the inside of {name} ({})", variable::short(inner)),
     }
 }
 
 const SIZE: &str = "size";
 const CHANGES: &str = "modCount";
-const VALUE: &str = "value";
+const VALUE: &str = "the value";
+const ENTRY: &str = "an entry";
 /// Marks the name of an array whose elements are booleans: code has one instruction for bytes and booleans.
 const BOOLEANS: &str = "[Z";
 
@@ -278,6 +321,7 @@ fn inner_field(variable: &str) -> &str {
         "size" | "elementCount" | "count" => SIZE,
         CHANGES => CHANGES,
         "value" | "state" if variable.starts_with("java.util.concurrent.") => VALUE,
+        "value" if variable.contains("$Node.") || variable.contains("$Entry.") => ENTRY,
         other => other,
     }
 }
@@ -303,6 +347,19 @@ fn own_name(variable: &str) -> String {
         }
         _ => variable.to_owned(),
     }
+}
+
+/// The method of the JDK that the program calls at a step.
+fn callee(step: &FindingStep, classes: &BTreeMap<String, ClassFile>) -> Option<String> {
+    let call = step.call.filter(|_| !is_element(step))?;
+    in_code(step, classes, |code| {
+        let at = code.flow.at(u16::try_from(call).ok()?)?;
+        let Kind::Call(index) = code.flow.kind(at) else {
+            return None;
+        };
+        let name = code.class.pool.member_ref(index).ok()?.name;
+        (name != b"<init>").then(|| decode_modified_utf8(name).into_owned())
+    })
 }
 
 /// What the program calls the object whose method it calls at a step.
@@ -489,7 +546,7 @@ mod tests {
             ),
             (
                 "java.util.AbstractList.modCount was 1",
-                "the number of changes of Log.lines was 1",
+                "the number of changes to Log.lines was 1",
             ),
             (
                 "java.util.HashMap.table was null",
@@ -507,7 +564,15 @@ mod tests {
                 "java.lang.IllegalStateException: x",
                 "java.lang.IllegalStateException: x",
             ),
+            (
+                "java.util.ConcurrentModificationException",
+                "java.util.ConcurrentModificationException",
+            ),
             ("Account.balance was 3", "Account.balance was 3"),
+            (
+                "java.util.HashMap$Node.value was 2; every serial order gives 3",
+                "an entry of Log.lines was 2; every serial order gives 3",
+            ),
         ] {
             assert_eq!(told(text, "shop.Log.lines"), shown);
         }
@@ -515,6 +580,12 @@ mod tests {
         assert_eq!(
             bools("element 2 of byte[] in shop.Stock was 1; every serial order gives 0"),
             "Stock.flags[2] was true; every serial order gives false"
+        );
+        assert_eq!(
+            bools(
+                "element 2 of byte[] in shop.Stock was 1 and Stock.open was 1; every serial order gives 0 and 1, or 1 and 0"
+            ),
+            "Stock.flags[2] was true and Stock.open was 1; every serial order gives false and 1, or true and 0"
         );
         assert_eq!(
             bools("element 2 of byte[] in shop.Stock was 1 and Stock.mark in t1 returned true"),

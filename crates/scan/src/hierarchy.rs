@@ -15,7 +15,7 @@ pub struct Hierarchy<'p> {
     program: &'p Program,
     /// The direct subclasses and implementers of each class.
     children: FxHashMap<Sym, Vec<ClassId>>,
-    /// The classes of which objects are made.
+    /// The classes that the program instantiates.
     instantiated: FxHashSet<Sym>,
 }
 

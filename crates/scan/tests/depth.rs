@@ -1,8 +1,6 @@
 //! Locks that are named by many parts: followed up to a bound, and counted beyond it.
 
-mod common;
-
-use common::{compile, methods, scan_folder};
+use crate::common::{compile, methods, scan_folder};
 use ravel_scan::Options;
 use ravel_scan::expr::MAX_PARTS;
 

@@ -1,12 +1,10 @@
 //! What can be scanned: directories, single classes, jars, wars with jars inside, jars for several releases; with and without
 //! the classes of a JDK.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{compile_with, jdks, methods};
+use crate::common::{compile_with, jdks, methods};
 use ravel_scan::{Options, Scan, scan};
 
 const CELL: &str = "package a; public class Cell { int v; public synchronized int get() { return v; }

@@ -1,7 +1,6 @@
 //! All of java.base of every JDK on this machine is read and scanned without a failure.
 
-mod common;
-
+use crate::common;
 use ravel_scan::{Options, scan};
 
 #[test]

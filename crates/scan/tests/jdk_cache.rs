@@ -1,12 +1,10 @@
 //! What a JDK lends is kept in a file: the same findings with and without it, whatever happened to it.
 
-mod common;
-
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use common::{compile, jdks, methods};
+use crate::common::{compile, jdks, methods};
 use ravel_scan::{Options, scan};
 
 /// Handlers of the JDK lock themselves; `java.logging` is a small module.

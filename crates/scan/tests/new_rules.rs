@@ -1,10 +1,8 @@
 //! Rules about one method or one field: bad and good twins, and the rule that each bad one must be found by.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{compile, scan_folder};
+use crate::common::{compile, scan_folder};
 use ravel_scan::Options;
 
 #[test]

@@ -1,9 +1,8 @@
 //! The fixed points do not depend on the order in which methods and blocks are visited.
 
-mod common;
-
 use std::sync::OnceLock;
 
+use crate::common;
 use proptest::prelude::*;
 use ravel_scan::callgraph::CallGraph;
 use ravel_scan::filter::Filter;

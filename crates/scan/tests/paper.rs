@@ -1,8 +1,6 @@
 //! The figures and code fragments of the LockPattern paper, with the paper's verdicts.
 
-mod common;
-
-use common::{compile, places, scan_folder};
+use crate::common::{self, compile, places, scan_folder};
 use ravel_scan::callgraph::CallGraph;
 use ravel_scan::filter::Filter;
 use ravel_scan::program::{MethodId, Program};

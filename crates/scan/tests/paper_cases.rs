@@ -1,8 +1,6 @@
 //! The cases that the LockPattern paper describes: all are found, and those that it calls violations are shown.
 
-mod common;
-
-use common::{compile, methods, scan_folder};
+use crate::common::{compile, methods, scan_folder};
 use ravel_scan::Options;
 
 #[test]

@@ -1,8 +1,6 @@
 //! A pair of classes for every rule: what must be found and what must not.
 
-mod common;
-
-use common::{compile, methods, scan_folder};
+use crate::common::{compile, methods, scan_folder};
 use ravel_analysis::finding::Rule;
 use ravel_scan::Options;
 

@@ -1,10 +1,8 @@
 //! The same code from different compilers: what must be found and what must not is in the names of the methods.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{compile_with, jdks};
+use crate::common::{compile_with, jdks};
 use ravel_analysis::finding::Rule;
 use ravel_scan::{Options, load, scan};
 

@@ -1,8 +1,6 @@
 //! Which lock patterns are shown: those whose second acquisition rests on what the first one read.
 
-mod common;
-
-use common::{compile_with, jdks};
+use crate::common::{compile_with, jdks};
 use ravel_scan::{Options, load, scan};
 
 /// The methods whose names end in `Bad` and those that a rule shows, all rules if none is given.

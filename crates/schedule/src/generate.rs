@@ -20,6 +20,7 @@ use crate::plan::{Keep, Plan};
 use crate::search::{Bound, SearchEnd, search};
 use crate::shrink::{gather, shrink, switches};
 use crate::solve::{Budget, Policy, solve};
+use crate::start::Start;
 use crate::turns::from_steps;
 
 /// What may be spent on one goal.
@@ -131,6 +132,28 @@ pub fn generate(image: &Image, goal: &Goal, effort: &Effort) -> Result<Generated
     }
 }
 
+/// Makes a schedule that reaches a goal from a start, with nothing but steps of the goal's units after it. None if none was found.
+pub fn generate_from(image: &Image, goal: &Goal, effort: &Effort, start: &Start) -> Option<Generated> {
+    let target = Target::resolve(image, goal).ok()?;
+    let maker = Maker {
+        image,
+        target: &target,
+        effort,
+    };
+    [Keep::All, Keep::BeforeFirst, Keep::Nothing]
+        .into_iter()
+        .find_map(|keep| {
+            let mut plan = Plan::for_target(image, &target, keep).ok()?;
+            start.lead(&mut plan).ok()?;
+            let passes = |order: &[ThreadStep]| start.leads(order) && check_order(image, &target, order, keep).is_ok();
+            let order = [Policy::Stay, Policy::Recorded].into_iter().find_map(|policy| {
+                let (order, _) = solve(&plan, policy, &mut effort.budget(&plan)).ok()?;
+                passes(&order).then_some(order)
+            })?;
+            Some(maker.told(shrink(order, effort.shrink_steps, passes)))
+        })
+}
+
 struct Maker<'a> {
     image: &'a Image,
     target: &'a Target,
@@ -171,7 +194,11 @@ impl Maker<'_> {
     fn finish(&self, order: Vec<ThreadStep>, keep: Keep) -> Generated {
         let passes = |order: &[ThreadStep]| check_order(self.image, self.target, order, keep).is_ok();
         let order = gather(self.image, &self.target.steps, order);
-        let order = shrink(order, self.effort.shrink_steps, passes);
+        self.told(shrink(order, self.effort.shrink_steps, passes))
+    }
+
+    /// The schedule of an order, and what it is worth.
+    fn told(&self, order: Vec<ThreadStep>) -> Generated {
         let mut schedule = from_steps(self.image, &order);
         if self.target.shape == Shape::Blocked {
             self.up_to_the_lock(&mut schedule);

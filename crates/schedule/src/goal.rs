@@ -58,6 +58,15 @@ pub struct Span {
     pub leave: Option<Leave>,
 }
 
+impl Span {
+    /// Whether its first position is that of a point before it: entering a method is no point, so the entry has the position of
+    /// the point that the thread passed last. A lock that is taken there belongs to the unit all the same: that of a synchronized
+    /// method.
+    pub fn begins_behind_a_point(&self) -> bool {
+        matches!(self.leave, Some(Leave::Frame { entered, .. }) if entered == self.begin)
+    }
+}
+
 /// What a schedule must reach.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Goal {

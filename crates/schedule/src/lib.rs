@@ -18,14 +18,16 @@ mod search;
 pub mod serial;
 mod shrink;
 mod solve;
+mod start;
 mod turns;
 
 pub use check::{Audit, CheckError, audit, check};
 pub use contenders::Contenders;
-pub use generate::{CheckVerdict, Effort, Generated, NoSchedule, generate};
+pub use generate::{CheckVerdict, Effort, Generated, NoSchedule, generate, generate_from};
 pub use goal::{EventAt, Goal, GoalError, Shape, Span};
 pub use image::{Image, ImageError, Limits};
 pub use machine::{Broken, Point};
 pub use orders::Orders;
 pub use ravel_protocol::{Leave, ParseError, Schedule, Segment, ThreadName};
 pub use serial::{Serial, SerialOrders, serial_schedules};
+pub use start::Start;

@@ -10,6 +10,7 @@ use crate::machine::{Broken, Machine};
 use crate::plan::{Keep, Plan};
 use crate::shrink::{gather, shrink};
 use crate::solve::{Budget, Policy, solve};
+use crate::start::Start;
 use crate::turns::{from_steps, from_steps_and_units};
 
 /// Most serial schedules made for one finding: all orders of three units.
@@ -37,14 +38,15 @@ pub struct SerialOrders {
     pub missing: usize,
 }
 
-/// Serial schedules of a goal's units in all orders that locks and hard order allow. A unit inside another one of its thread
-/// is part of that one.
-pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> SerialOrders {
-    let own = Target::resolve(image, goal).map(|t| t.own).unwrap_or_default();
-    let mut units: Vec<(usize, ThreadStep, ThreadStep)> = Vec::new();
+/// A unit of a goal: its index there, its first and its last step.
+pub(crate) type UnitSteps = (usize, ThreadStep, ThreadStep);
+
+/// The units of a goal. A unit inside another one of its thread is part of that one.
+pub(crate) fn outermost(image: &Image, goal: &Goal) -> Vec<UnitSteps> {
+    let mut units: Vec<UnitSteps> = Vec::new();
     for (index, span) in goal.units.iter().enumerate() {
         if let Some((begin, end)) = steps_of(image, span) {
-            let is_inside = |outer: &(usize, ThreadStep, ThreadStep), begin: ThreadStep, end: ThreadStep| {
+            let is_inside = |outer: &UnitSteps, begin: ThreadStep, end: ThreadStep| {
                 outer.1.thread == begin.thread && outer.1.number <= begin.number && end.number <= outer.2.number
             };
             if units.iter().any(|outer| is_inside(outer, begin, end)) {
@@ -54,6 +56,20 @@ pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> SerialOr
             units.push((index, begin, end));
         }
     }
+    units
+}
+
+/// Serial schedules of a goal's units in all orders that locks and hard order allow, from a start if there is one.
+pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort, start: Option<&Start>) -> SerialOrders {
+    let own = Target::resolve(image, goal).map(|t| t.own).unwrap_or_default();
+    let units = outermost(image, goal);
+    let making = Making {
+        image,
+        goal,
+        own: &own,
+        effort,
+        start,
+    };
     let mut orders = SerialOrders::default();
     if units.len() < 2 {
         return orders;
@@ -69,7 +85,7 @@ pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> SerialOr
             continue;
         }
         let chosen: Vec<_> = order.iter().map(|&i| units[i]).collect();
-        let made = (orders.found.len() < MOST_SERIAL).then(|| in_order(image, goal, &own, &chosen, effort));
+        let made = (orders.found.len() < MOST_SERIAL).then(|| making.in_order(&chosen));
         match made.flatten() {
             Some(serial) => orders.found.push(serial),
             None => orders.missing = orders.missing.saturating_add(1),
@@ -78,12 +94,8 @@ pub fn serial_schedules(image: &Image, goal: &Goal, effort: &Effort) -> SerialOr
     orders
 }
 
-/// The pairs of units of which the first must have begun before the second can begin.
-fn must_begin_first(
-    image: &Image,
-    own: &FxHashSet<u32>,
-    units: &[(usize, ThreadStep, ThreadStep)],
-) -> FxHashSet<(usize, usize)> {
+/// The pairs of units whose first must have begun before the second can begin.
+fn must_begin_first(image: &Image, own: &FxHashSet<u32>, units: &[UnitSteps]) -> FxHashSet<(usize, usize)> {
     let mut pairs = FxHashSet::default();
     for (later, &(_, begin, _)) in units.iter().enumerate() {
         let mut past = Plan::empty(image, own, Keep::Nothing);
@@ -99,84 +111,140 @@ fn must_begin_first(
     pairs
 }
 
-/// The schedule that runs units in one order.
-fn in_order(
-    image: &Image,
-    goal: &Goal,
-    own: &FxHashSet<u32>,
-    units: &[(usize, ThreadStep, ThreadStep)],
-    effort: &Effort,
-) -> Option<Serial> {
-    let serial = [Keep::BeforeFirst, Keep::Nothing].into_iter().find_map(|keep| {
-        let steps = serial(image, own, units, keep, effort).ok()?;
-        let ends: Vec<ThreadStep> = units.iter().flat_map(|u| [u.1, u.2]).collect();
-        let steps = gather(image, &ends, steps);
-        let steps = shrink(steps, effort.shrink_steps, |s| is_serial(image, own, units, keep, s));
-        Some(Serial {
-            order: units.iter().map(|u| u.0).collect(),
-            schedule: whole_units(image, goal, units, &steps),
-            reads_kept: keep == Keep::BeforeFirst,
-        })
-    });
-    serial.or_else(|| loose(image, goal, own, units, effort))
+/// What serial schedules are made of.
+struct Making<'a> {
+    image: &'a Image,
+    goal: &'a Goal,
+    /// The locations of the pattern.
+    own: &'a FxHashSet<u32>,
+    effort: &'a Effort,
+    start: Option<&'a Start>,
 }
 
-/// Units whose recorded steps cannot come in this order, because one of them found what another had done (a class that was
-/// initialised, say): only their beginnings are reached as recorded, and each then runs to its end as it may.
-fn loose(
-    image: &Image,
-    goal: &Goal,
-    own: &FxHashSet<u32>,
-    units: &[(usize, ThreadStep, ThreadStep)],
-    effort: &Effort,
-) -> Option<Serial> {
-    let mut plan = Plan::empty(image, own, Keep::Nothing);
-    for &(_, begin, _) in units {
-        plan.take(begin.thread, begin.number).ok()?;
+impl Making<'_> {
+    /// The schedule that runs units in one order.
+    fn in_order(&self, units: &[UnitSteps]) -> Option<Serial> {
+        let serial = [Keep::BeforeFirst, Keep::Nothing].into_iter().find_map(|keep| {
+            let steps = self.serial(units, keep).ok()?;
+            let steps = match self.start {
+                // Other runs begin with the same steps, in this order.
+                Some(start) => Some(steps).filter(|steps| start.leads(steps))?,
+                None => {
+                    let ends: Vec<ThreadStep> = units.iter().flat_map(|u| [u.1, u.2]).collect();
+                    gather(self.image, &ends, steps)
+                }
+            };
+            let steps = shrink(steps, self.effort.shrink_steps, |s| self.is_serial(units, keep, s));
+            Some(Serial {
+                order: units.iter().map(|u| u.0).collect(),
+                schedule: whole_units(self.image, self.goal, units, &steps),
+                reads_kept: keep == Keep::BeforeFirst,
+            })
+        });
+        serial.or_else(|| self.loose(units))
     }
-    plan.close().ok()?;
-    let inside = |u: &(usize, ThreadStep, ThreadStep)| plan.takes(u.1);
-    if units.iter().any(inside) {
-        return None;
-    }
-    let (steps, _) = solve(&plan, Policy::Stay, &mut effort.budget(&plan)).ok()?;
-    let mut schedule = from_steps(image, &steps);
-    for &(index, begin, _) in units {
-        let span = &goal.units[index];
-        let name = &image.thread_names()[begin.thread as usize];
-        match (span.leave, span.end) {
-            (Some(leave), _) => schedule.run_out_of(name, span.begin, leave),
-            (None, Some(end)) => schedule.run_to(name, end),
-            (None, None) => return None,
+
+    /// Units whose recorded steps cannot come in this order, because one of them found what another had done (a class that was
+    /// initialised, say): only their beginnings are reached as recorded, and each then runs to its end as it may.
+    fn loose(&self, units: &[UnitSteps]) -> Option<Serial> {
+        let mut schedule = match self.start {
+            Some(start) => start.schedule(self.image),
+            None => self.up_to(units)?,
+        };
+        for &(index, begin, _) in units {
+            let span = &self.goal.units[index];
+            let name = &self.image.thread_names()[begin.thread as usize];
+            match (span.leave, span.end) {
+                (Some(leave), _) => schedule.run_out_of(name, self.image.position(begin), leave),
+                (None, Some(end)) => schedule.run_to(name, end),
+                (None, None) => return None,
+            }
         }
+        Some(Serial {
+            order: units.iter().map(|u| u.0).collect(),
+            schedule,
+            reads_kept: false,
+        })
     }
-    Some(Serial {
-        order: units.iter().map(|u| u.0).collect(),
-        schedule,
-        reads_kept: false,
-    })
+
+    /// The schedule that takes the threads of units to where these begin.
+    fn up_to(&self, units: &[UnitSteps]) -> Option<Schedule> {
+        let mut plan = Plan::empty(self.image, self.own, Keep::Nothing);
+        for &(_, begin, _) in units {
+            plan.take(begin.thread, begin.number).ok()?;
+        }
+        plan.close().ok()?;
+        if units.iter().any(|u| plan.takes(u.1)) {
+            return None;
+        }
+        let (steps, _) = solve(&plan, Policy::Stay, &mut self.effort.budget(&plan)).ok()?;
+        Some(from_steps(self.image, &steps))
+    }
+
+    fn serial(&self, units: &[UnitSteps], keep: Keep) -> Result<Vec<ThreadStep>, Broken> {
+        let mut plan = Plan::empty(self.image, self.own, keep);
+        if let Some(&(_, first, _)) = units.first() {
+            plan.values_may_differ_from(first)?;
+        }
+        for pair in units.windows(2) {
+            plan.order(pair[0].2, pair[1].1);
+        }
+        for &(_, _, end) in units {
+            plan.take(end.thread, end.number + 1)?;
+        }
+        plan.last = units.last().map(|u| u.2);
+        match self.start {
+            Some(start) => start.lead(&mut plan)?,
+            None => plan.close()?,
+        }
+        let budget = || Budget {
+            tries: self.effort.tries.min(50),
+            ..self.effort.budget(&plan)
+        };
+        solve(&plan, Policy::Stay, &mut budget())
+            .or_else(|_| solve(&plan, Policy::Recorded, &mut budget()))
+            .map(|(order, _)| order)
+    }
+
+    /// Whether an order is possible, runs the units one after the other and ends with the last of them.
+    fn is_serial(&self, units: &[UnitSteps], keep: Keep, order: &[ThreadStep]) -> bool {
+        let mut machine = Machine::new(self.image, self.own);
+        let mut reads = keep == Keep::BeforeFirst;
+        for step in order {
+            reads &= units.first().is_none_or(|u| u.1 != *step);
+            let unit = units.iter().position(|u| u.1 == *step);
+            let turn_has_come = unit.is_none_or(|u| u == 0 || machine.is_done(units[u - 1].2));
+            if !turn_has_come || machine.run(step.thread, reads).is_err() {
+                return false;
+            }
+        }
+        let leads = self.start.is_none_or(|start| start.leads(order));
+        leads && units.last().is_some_and(|u| order.last() == Some(&u.2))
+    }
 }
 
 /// The schedule of an order, in which units run to their end even if they take another path than the recorded one.
-fn whole_units(
-    image: &Image,
-    goal: &Goal,
-    units: &[(usize, ThreadStep, ThreadStep)],
-    order: &[ThreadStep],
-) -> Schedule {
+fn whole_units(image: &Image, goal: &Goal, units: &[UnitSteps], order: &[ThreadStep]) -> Schedule {
     from_steps_and_units(image, order, |step| {
-        let inside = |u: &&(usize, ThreadStep, ThreadStep)| {
+        let inside = |u: &&UnitSteps| {
             let (begin, end) = (u.1, u.2);
             step.thread == begin.thread && (begin.number..=end.number).contains(&step.number)
         };
         let &(index, begin, _) = units.iter().find(inside)?;
         let span = &goal.units[index];
-        span.leave.map(|leave| (begin == step).then_some((span.begin, leave)))
+        span.leave
+            .map(|leave| (begin == step).then_some((image.position(begin), leave)))
     })
 }
 
+/// The first and the last step of a unit.
 pub(crate) fn steps_of(image: &Image, span: &Span) -> Option<(ThreadStep, ThreadStep)> {
+    let takes_a_lock = |step: ThreadStep| image.events(step).iter().any(|&event| image.code(event).takes());
     let begin = image.step_at_or_after(span.thread, span.begin)?;
+    let begin = match span.begins_behind_a_point() && image.position(begin) == span.begin && !takes_a_lock(begin) {
+        true => image.step_at_or_after(span.thread, span.begin.checked_add(1)?)?,
+        false => begin,
+    };
     let beyond = match span.end {
         Some(end) => image.step_at_or_after(span.thread, end.checked_add(1)?),
         None => None,
@@ -191,55 +259,6 @@ pub(crate) fn steps_of(image: &Image, span: &Span) -> Option<(ThreadStep, Thread
             },
         )
     })
-}
-
-fn serial(
-    image: &Image,
-    own: &FxHashSet<u32>,
-    units: &[(usize, ThreadStep, ThreadStep)],
-    keep: Keep,
-    effort: &Effort,
-) -> Result<Vec<ThreadStep>, Broken> {
-    let mut plan = Plan::empty(image, own, keep);
-    if let Some(&(_, first, _)) = units.first() {
-        plan.values_may_differ_from(first)?;
-    }
-    for pair in units.windows(2) {
-        plan.order(pair[0].2, pair[1].1);
-    }
-    for &(_, _, end) in units {
-        plan.take(end.thread, end.number + 1)?;
-    }
-    plan.last = units.last().map(|u| u.2);
-    plan.close()?;
-    let budget = || Budget {
-        tries: effort.tries.min(50),
-        ..effort.budget(&plan)
-    };
-    solve(&plan, Policy::Stay, &mut budget())
-        .or_else(|_| solve(&plan, Policy::Recorded, &mut budget()))
-        .map(|(order, _)| order)
-}
-
-/// Whether an order is possible, runs the units one after the other and ends with the last of them.
-fn is_serial(
-    image: &Image,
-    own: &FxHashSet<u32>,
-    units: &[(usize, ThreadStep, ThreadStep)],
-    keep: Keep,
-    order: &[ThreadStep],
-) -> bool {
-    let mut machine = Machine::new(image, own);
-    let mut reads = keep == Keep::BeforeFirst;
-    for step in order {
-        reads &= units.first().is_none_or(|u| u.1 != *step);
-        let unit = units.iter().position(|u| u.1 == *step);
-        let turn_has_come = unit.is_none_or(|u| u == 0 || machine.is_done(units[u - 1].2));
-        if !turn_has_come || machine.run(step.thread, reads).is_err() {
-            return false;
-        }
-    }
-    units.last().is_some_and(|u| order.last() == Some(&u.2))
 }
 
 /// Orders of `0..count`, the first ones in lexicographic order.

@@ -5,16 +5,14 @@
 //! 2 or 3 locks, 2 locations. Values are few and recorded, or all different and not recorded. The recorded trace is a
 //! random run. The judge here shares no code with the crate: it knows only programs, memory and locks.
 
-mod support;
-
 use std::collections::HashSet;
 
+use crate::support::{Tape, run_order};
 use fastrand::Rng;
 use ravel_schedule::{
     CheckError, CheckVerdict, Effort, EventAt, Goal, Image, NoSchedule, Schedule, Segment, Shape, check, generate,
 };
 use ravel_trace::{LocationId, LockId, Mode, Op, ThreadId, Value};
-use support::{Tape, run_order};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Act {

@@ -1,9 +1,7 @@
 //! The figures of Pecan. Their pictures are lost in the text; the programs are rebuilt from what the text says of them.
 
-mod support;
-
+use crate::support::{Tape, run_order};
 use ravel_schedule::{Broken, CheckVerdict, Effort, EventAt, Goal, NoSchedule, Shape, check, generate};
-use support::{Tape, run_order};
 
 const X: u32 = 0;
 const Y: u32 = 1;

@@ -1,11 +1,9 @@
 //! The forms of a schedule: for people, for files, for JSON; and the names of threads in them.
 
-mod support;
-
+use crate::support::Tape;
 use ravel_schedule::{Leave, ParseError, Schedule, Segment, ThreadName};
 use ravel_trace::ThreadId;
 use ravel_trace::names::Thread;
-use support::Tape;
 
 fn example() -> Schedule {
     let thread = |path: &str, name: &str| ThreadName {

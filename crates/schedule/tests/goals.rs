@@ -1,15 +1,13 @@
 //! What goals lead to: which are refused, units one after the other, turns that begin and end where they can, and reads that
 //! values explain.
 
-mod support;
-
+use crate::support::{Tape, broken, made, refused};
 use ravel_analysis::finding::{Candidate, EventRef, Rule, UnitKind, UnitSpan};
 use ravel_schedule::{
-    Broken, CheckVerdict, Contenders, Effort, EventAt, Goal, GoalError, NoSchedule, Shape, Span, audit, generate,
-    serial_schedules,
+    Broken, CheckVerdict, Contenders, Effort, EventAt, Goal, GoalError, Leave, NoSchedule, Shape, Span, Start, audit,
+    generate, serial_schedules,
 };
 use ravel_trace::{LocationId, LockId, Op, SyncId, ThreadId, Value};
-use support::{Tape, broken, made, refused};
 
 const X: u32 = 0;
 const Y: u32 = 1;
@@ -63,7 +61,7 @@ fn units_run_one_after_the_other_in_both_orders() {
         events: vec![events[0][0], events[1][1], events[0][1]],
         units,
     };
-    let serial = serial_schedules(&image, &goal, &Effort::default()).found;
+    let serial = serial_schedules(&image, &goal, &Effort::default(), None).found;
     let orders: Vec<_> = serial.iter().map(|s| (s.order.clone(), s.schedule.to_json())).collect();
     assert_eq!(
         orders,
@@ -72,6 +70,39 @@ fn units_run_one_after_the_other_in_both_orders() {
             (vec![1, 0], r#"[["main",2],["t2",3],["t1",3]]"#.to_owned()),
         ]
     );
+}
+
+#[test]
+fn a_unit_that_a_method_begins_does_not_have_the_point_before_the_call() {
+    let mut tape = Tape::new(3);
+    tape.fork(0, 1);
+    tape.fork(0, 2);
+    let mut units = Vec::new();
+    let mut events = Vec::new();
+    for thread in [1, 2] {
+        tape.op(thread, Op::Begin);
+        let before = tape.write(thread, X);
+        let first = tape.read(thread, X);
+        let last = tape.write(thread, X);
+        tape.op(thread, Op::End { exception: false });
+        let entered = before.position;
+        units.push(Span {
+            thread: ThreadId(thread),
+            begin: entered,
+            end: Some(last.position),
+            leave: Some(Leave::Frame { depth: 2, entered }),
+        });
+        events.push([first, last]);
+    }
+    let image = tape.image();
+    let goal = Goal {
+        shape: Shape::Ordered,
+        events: vec![events[0][0], events[1][1], events[0][1]],
+        units,
+    };
+    let start = Start::of(&image, &goal, &Effort::default()).expect("a start");
+    // Both threads have made the write before their call when the units begin.
+    assert_eq!(start.schedule(&image).to_json(), r#"[["main",2],["t1",2],["t2",2]]"#);
 }
 
 #[test]
@@ -92,7 +123,7 @@ fn a_serial_order_against_hard_order_is_left_out() {
         events: vec![a, b],
         units: vec![span(a), span(b)],
     };
-    let serial = serial_schedules(&tape.image(), &goal, &Effort::default()).found;
+    let serial = serial_schedules(&tape.image(), &goal, &Effort::default(), None).found;
     assert_eq!(serial.iter().map(|s| s.order.clone()).collect::<Vec<_>>(), [[0, 1]]);
 }
 
@@ -113,7 +144,7 @@ fn orders_that_were_not_looked_for_are_missing() {
             events: events[..count].to_vec(),
             units: events[..count].iter().map(span).collect(),
         };
-        let orders = serial_schedules(&image, &goal, &Effort::default());
+        let orders = serial_schedules(&image, &goal, &Effort::default(), None);
         (orders.found.len(), orders.missing)
     };
     assert_eq!(orders(2), (2, 0));

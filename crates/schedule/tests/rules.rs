@@ -1,7 +1,6 @@
 //! Each rule of the check, broken and kept.
 
-mod support;
-
+use crate::support::{Tape, broken, made, refused, schedule};
 use ravel_schedule::{
     Broken, CheckVerdict, Effort, EventAt, Generated, Goal, GoalError, Image, Limits, NoSchedule, Shape, audit, check,
     generate,
@@ -10,7 +9,6 @@ use ravel_trace::names::{Class, Field, Location, Method, Site, SiteKind};
 use ravel_trace::{
     ClassId, FieldId, LocationId, LockId, MemoryTrace, MethodId, Mode, ObjectId, Op, SiteId, SyncId, ThreadId, Value,
 };
-use support::{Tape, broken, made, refused, schedule};
 
 const X: u32 = 0;
 const Y: u32 = 1;

@@ -38,7 +38,7 @@ pub enum Definition {
         /// `"a string"`, `0.5`, `shop.Session@17`.
         text: String,
     },
-    /// The key in words that the entries of a map are told apart by.
+    /// The key in words that distinguishes the entries of a map.
     Key {
         /// The number of the key in the records.
         number: u32,

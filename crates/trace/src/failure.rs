@@ -36,9 +36,9 @@ pub struct FailedThread {
     pub name: String,
     /// How it waits.
     pub wait: WaitKind,
-    /// What it waits for: the class of a lock or synchroniser, or the name of the thread that it joins.
+    /// What it waits for: the class of a lock or synchroniser, the class that is initialised, or the name of the thread that it joins.
     pub target: String,
-    /// The thread that holds the lock, if one does.
+    /// The thread that holds the lock or initialises the class, if one does.
     pub holder: String,
     /// Whether that thread has ended.
     pub holder_ended: bool,
@@ -60,6 +60,8 @@ pub enum WaitKind {
     Parked,
     /// For the end of another thread.
     Join,
+    /// For a class that another thread initialises.
+    Initialisation,
 }
 
 const KINDS: [FailureKind; 4] = [
@@ -68,12 +70,13 @@ const KINDS: [FailureKind; 4] = [
     FailureKind::Standstill,
     FailureKind::Exit,
 ];
-const WAITS: [WaitKind; 5] = [
+const WAITS: [WaitKind; 6] = [
     WaitKind::None,
     WaitKind::Monitor,
     WaitKind::Notification,
     WaitKind::Parked,
     WaitKind::Join,
+    WaitKind::Initialisation,
 ];
 
 impl Failure {

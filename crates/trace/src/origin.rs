@@ -73,6 +73,7 @@ const PREFIXES: &[(Origin, &[&str])] = &[
             "com/intellij/rt/",
             "org/eclipse/jdt/internal/junit",
             "aj/org/",
+            "ravel/junit/",
         ],
     ),
 ];

@@ -6,6 +6,7 @@
 
 use crate::failure::Failure;
 use crate::ids::ThreadId;
+use crate::test_run::{TestRun, Tests};
 use crate::varint::{fold, get, get_slice, get_str, put, put_str, unfold};
 
 /// How the recorded program was started.
@@ -54,6 +55,8 @@ pub struct Footer {
     pub counted: Option<Counted>,
     /// What went wrong in the run.
     pub failures: Vec<Failure>,
+    /// The tests that ran, as far as a test runner told of them.
+    pub tests: Tests,
 }
 
 /// What the events of a trace come to, as a reader delivers them.
@@ -96,7 +99,7 @@ pub struct StandardInput {
     pub cut: bool,
     /// Its end had not come when the program ended.
     pub open: bool,
-    /// It was a terminal, of which nothing is kept.
+    /// It was a terminal; its contents are not kept.
     pub terminal: bool,
 }
 
@@ -282,6 +285,15 @@ impl Footer {
         for failure in &self.failures {
             fields.field(11, |out| failure.encode(out));
         }
+        for test in &self.tests.runs {
+            fields.field(12, |out| test.encode(out));
+        }
+        for word in &self.tests.command {
+            fields.text(13, word);
+        }
+        if !self.tests.directory.is_empty() {
+            fields.text(14, &self.tests.directory);
+        }
         fields.out
     }
 
@@ -309,6 +321,9 @@ impl Footer {
                     threads.push((ThreadId(u32::try_from(thread).ok()?), count));
                 }
                 11 => footer.failures.push(Failure::decode(body)?),
+                12 => footer.tests.runs.push(TestRun::decode(body)?),
+                13 => footer.tests.command.push(text(body)?),
+                14 => footer.tests.directory = text(body)?,
                 _ => {}
             }
             Some(())
@@ -438,6 +453,14 @@ mod tests {
                 exception: "java.lang.Error".into(),
                 ..Failure::default()
             }],
+            tests: Tests {
+                runs: vec![TestRun {
+                    id: "[class:a.B]".into(),
+                    ..TestRun::default()
+                }],
+                command: vec!["java".into(), String::new()],
+                directory: "/srv/module".into(),
+            },
         };
         assert_eq!(Footer::decode(&footer.encode()), Some(footer));
         assert_eq!(Footer::decode(&Footer::default().encode()), Some(Footer::default()));

@@ -293,7 +293,7 @@ fn what(event: &Event, reader: &Reader) -> What {
             lock,
             mode: Mode::Exclusive,
         } => What::Release(names.lock(lock).object.0),
-        other => panic!("nobody recorded {other:?}"),
+        other => panic!("{other:?} was never recorded"),
     }
 }
 

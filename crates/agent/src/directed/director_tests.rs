@@ -126,7 +126,7 @@ fn atomicity() -> Goal {
 #[test]
 fn a_race_needs_the_partner_while_the_first_thread_is_held() {
     let mut director = Director::new(&plan(2, vec![race([0, 1])]));
-    assert_eq!(arrive(&mut director, 1, 0, 7), None, "nobody is held yet");
+    assert_eq!(arrive(&mut director, 1, 0, 7), None, "no thread is held yet");
     assert!(complete(&mut director, 1, "t1", 0, None).is_empty());
     let held = arrive(&mut director, 2, 1, 7).expect("it comes too early");
     assert_eq!(director.is_released(held), None);

@@ -134,7 +134,7 @@ impl MethodWriter<'_, '_> {
         })
     }
 
-    /// An access to a field of which only is wanted that the thread has the object.
+    /// An access to a field that only shows that the thread has the object.
     fn touch(&mut self, pc: u32, opcode: u8, field: &FieldRef) -> Result<()> {
         let wide = matches!(value_kind(&field.descriptor), 'J' | 'D');
         let (before, after): (&[u8], &[u8]) = match (opcode, wide) {

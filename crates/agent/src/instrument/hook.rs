@@ -1,4 +1,4 @@
-//! The hooks that inserted code calls: static methods of the Java helper classes, each of which has those of one subject. Hooks
+//! The hooks that inserted code calls: static methods of the Java helper classes, one class per subject. Hooks
 //! of the same name differ in their descriptors.
 
 /// A hook.

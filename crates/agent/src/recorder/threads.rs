@@ -154,7 +154,7 @@ impl Recorder {
         indices.join("/")
     }
 
-    /// Says what is known of a thread, how it ended among it: that is told even of a recording that was ended early.
+    /// Says what is known of a thread, how it ended among it, even for a recording that was ended early.
     pub fn describe_thread(&self, thread: ThreadId, change: impl FnOnce(&mut Thread)) {
         let definition = {
             let mut threads = lock(&self.threads);
@@ -180,7 +180,7 @@ impl Recorder {
         block.settled.get()
     }
 
-    /// Makes all threads look again at the arrays of which they take no notice.
+    /// Makes all threads look again at the arrays that they ignore.
     pub fn shake(&self) {
         for block in lock(&self.threads).entries.iter().filter_map(|entry| entry.block) {
             block.shaken.fetch_add(MIX, Ordering::SeqCst);

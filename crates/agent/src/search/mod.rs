@@ -123,7 +123,7 @@ impl Search {
         self.plan.inside.is_some()
     }
 
-    /// Fields of which accesses need no decision.
+    /// Fields whose accesses need no decision.
     pub fn quiet(&self) -> &[String] {
         &self.plan.quiet
     }

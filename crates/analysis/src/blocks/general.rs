@@ -81,7 +81,7 @@ pub fn check_pair(transactions: &[Transaction], a: usize, b: usize, order: &Befo
     single.chain(double).collect()
 }
 
-/// Whether a set of transactions is atomic of which any two are, with at most so many strides per group.
+/// Whether a set of transactions is atomic if any two of them are, with at most so many strides per group.
 pub fn check_beyond_pairs(transactions: &[Transaction], order: &Before<'_>, bound: usize) -> SetVerdict {
     let mut unknown = false;
     for group in groups(transactions, order) {

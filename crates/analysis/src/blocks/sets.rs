@@ -1,6 +1,6 @@
 //! Sets of three and more units of a trace, by the [general algorithm](super::general).
 //!
-//! Pairs are not enough: three units, any two of which are atomic, may form a circle (example 16 of the paper). To ask that of
+//! Pairs are not enough: three units may form a circle although any two of them are atomic (example 16 of the paper). To ask that of
 //! all units of a trace at once is out of reach, so they are partitioned by the variables that they share, and what is
 //! asked is
 //! - of a part of at most [`WHOLE`] units: all of them together;
@@ -46,7 +46,7 @@ pub const STRIDES: usize = 5_000;
 pub struct Found {
     /// The sets that are not atomic though their pairs are.
     pub reports: Vec<RawReport>,
-    /// Sets of which it is not known.
+    /// Sets for which it is not known.
     pub unknown: u64,
     /// Sets not looked at.
     pub skipped: u64,
@@ -80,7 +80,7 @@ pub fn check(cx: &Context<'_>, units: &[Open]) -> Found {
     search.found
 }
 
-/// For each unit the number of its code: equal for units of which the accesses that matter are at the same places, as often.
+/// For each unit the number of its code: equal for units whose accesses that matter are at the same places, as often.
 fn codes(units: &[Open]) -> Vec<u32> {
     let mut known: FxHashMap<Vec<SiteId>, u32> = FxHashMap::default();
     let code = |unit: &Open| {

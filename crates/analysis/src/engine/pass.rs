@@ -360,7 +360,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// An access that conflicts with none, to an object of which others do.
+    /// An access that conflicts with none, to an object that has other accesses that do.
     fn quiet_access(&mut self, names: &Names, event: &Event, location: LocationId) {
         if self.needs.units {
             let here = (event.site, self.when(event));

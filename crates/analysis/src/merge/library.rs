@@ -1,8 +1,9 @@
 //! Races inside the platform: one unsynchronised use of a `HashMap` or a `SimpleDateFormat` is one bug, however many fields
 //! it touches in there.
 //!
-//! A program cannot change the library's fields, only its own calls; so what makes one such bug is the sort of object that is
-//! shared and the classes of the program that call it. A trace has no receivers. The object is therefore identified by its
+//! A program cannot change the library's fields, only its own calls; so one such bug is one sort of object that is
+//! shared, the classes of the program that call it, and within them the calls that have an object in common: two maps of one class that
+//! no call has in common are two bugs. A trace has no receivers. The object is therefore identified by its
 //! fields: its class is the most derived one that declares any that was accessed, an element or a node is part of what its code
 //! is about (`HashMap$Node` of `HashMap`). A format of `java.text` has a calendar and digits of its own: where a format is shared, they
 //! are part of it.
@@ -11,7 +12,7 @@ use crate::engine::EngineState;
 use crate::raw::{RawReport, RawStep};
 use ravel_trace::names::Location;
 use ravel_trace::origin::is_platform;
-use ravel_trace::{Names, ObjectId};
+use ravel_trace::{Names, ObjectId, SiteId};
 use rustc_hash::FxHashMap;
 
 const DATE_FORMAT: &str = "java.text.SimpleDateFormat";
@@ -24,6 +25,34 @@ pub(super) struct Shared {
     pub class: String,
     /// The program's classes that call it, in order.
     pub callers: Vec<String>,
+}
+
+/// What two reports about one shared object have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Link {
+    Object(ObjectId),
+    /// The program's call of the platform.
+    Call(SiteId),
+}
+
+/// Numbers reports, given their links, by the shared object that they are about: two that have a link in common are about one.
+pub(super) fn connected(reports: &[Vec<Link>]) -> Vec<usize> {
+    let mut first: Vec<usize> = (0..reports.len()).collect();
+    let root = |first: &[usize], mut at: usize| {
+        while first[at] != at {
+            at = first[at];
+        }
+        at
+    };
+    let mut known: FxHashMap<Link, usize> = FxHashMap::default();
+    for (number, links) in reports.iter().enumerate() {
+        for link in links {
+            let other = *known.entry(*link).or_insert(number);
+            let (one, other) = (root(&first, number), root(&first, other));
+            first[one.max(other)] = one.min(other);
+        }
+    }
+    (0..reports.len()).map(|number| root(&first, number)).collect()
 }
 
 /// Knows objects of the platform by the fields that were accessed.
@@ -124,6 +153,44 @@ impl<'a> Library<'a> {
         Some(outer(class))
     }
 
+    /// The program's call that led to a step inside the platform.
+    fn call(&self, step: &RawStep) -> Option<SiteId> {
+        let mut frames = self.state.stacks.frames(step.point.stack);
+        let is_own = |class: &str| !class.is_empty() && !is_platform(class);
+        let into_platform = frames.find(|frame| {
+            is_platform(self.names.class_of(frame.method)) && is_own(self.names.class_of_site(frame.call))
+        })?;
+        Some(into_platform.call)
+    }
+
+    /// The objects and the calls that the steps of a report have.
+    pub(super) fn links(&self, report: &RawReport) -> Vec<Link> {
+        let object = |step: &RawStep| match *self.names.locations.get(step.location?.index())? {
+            Location::Field(object, _) | Location::Element(object, _) => Some(Link::Object(object)),
+            _ => None,
+        };
+        let steps = report.steps.iter();
+        steps
+            .flat_map(|step| {
+                // Steps without a known call may come from any.
+                let call = Link::Call(self.call(step).unwrap_or_default());
+                object(step).into_iter().chain([call])
+            })
+            .collect()
+    }
+
+    /// The methods of the program that contain the calls among links, in order.
+    pub(super) fn methods(&self, links: &[Link]) -> Vec<String> {
+        let calls = links.iter().filter_map(|link| match link {
+            Link::Call(site) if *site != SiteId::default() => self.names.method_of(*site),
+            _ => None,
+        });
+        let mut methods: Vec<String> = calls.map(|method| self.names.method_text(method)).collect();
+        methods.sort_unstable();
+        methods.dedup();
+        methods
+    }
+
     /// What a report is about, if all its steps are inside the platform, on one sort of object.
     pub(super) fn shared(&self, report: &RawReport) -> Option<Shared> {
         let class = self.class(report.steps.first()?)?;
@@ -168,11 +235,13 @@ fn outer(class: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::{Link, connected};
     use crate::analyse::analyse;
     use crate::finding::{Finding, Rule};
     use crate::registry;
     use crate::units::UnitSettings;
     use ravel_trace::memory::MemoryTrace;
+    use ravel_trace::{ObjectId, SiteId};
 
     fn races(text: &str) -> Vec<Finding> {
         let mut trace = MemoryTrace::parse(text).expect("the trace of a test parses");
@@ -199,6 +268,19 @@ mod tests {
         };
         let fields = "main | t1 | t2\nw java.util.HashMap.size @1\nfork t1\nfork t2\n";
         format!("{fields}{}{}", put("| ", first), put("| | ", second))
+    }
+
+    #[test]
+    fn reports_with_a_common_object_or_call_are_about_one_object() {
+        let (object, call) = (|id| Link::Object(ObjectId(id)), |id| Link::Call(SiteId(id)));
+        let reports = [
+            vec![object(1), call(5)],
+            vec![object(2), call(7)],
+            vec![object(1), call(6)],
+            vec![object(3), call(7)],
+            vec![object(4), call(6), call(8)],
+        ];
+        assert_eq!(connected(&reports), [0, 1, 0, 1, 0]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! Findings are one bug if one change of the program repairs them all. That is so of shown findings which
 //! - name the same variables and lie in the same methods of the program; or
+//! - are races inside of objects of the JDK that one field holds: one change of the field repairs them; or
 //! - are about fields of one class and lie in the same methods, which then must exclude each other; or
 //! - are about fields of one class, lie in methods that overlap, and no step holds a lock: the class has no synchronisation; or
 //! - are about a field, and about the fields of the object that it holds, written inside of the methods that access the field: the object
@@ -16,10 +17,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_trace::naming::{Frame, variable, without_descriptor};
+use ravel_trace::naming::{Frame, qualified_method, variable, without_descriptor};
+use ravel_trace::origin::is_platform;
 
 use crate::analyse::support;
+use crate::describe::listed;
 use crate::finding::{Finding, FindingStep, OutcomeKind, Rule, RuleFamily};
+use crate::fix::together_help;
 
 /// Makes one finding of those that are one bug. The ids of those that are gone.
 pub fn fold_same(findings: &mut Vec<Finding>) -> Vec<String> {
@@ -64,8 +68,14 @@ pub fn fold_same(findings: &mut Vec<Finding>) -> Vec<String> {
     }
     for (&index, &host) in &gone {
         let other = findings[index].clone();
+        let is_race_inside = findings[host].rule.family().is_race() && findings[host].steps.iter().all(is_inside);
+        let more = together_help(&other).filter(|_| is_race_inside);
+        if let Some(more) = more.filter(|more| !findings[host].help.contains(more)) {
+            findings[host].help = format!("{} {more}", findings[host].help);
+        }
         support(&mut findings[host], other);
     }
+    guard_all(findings, &gone);
     let ids = gone.keys().map(|&index| findings[index].id.clone()).collect();
     let mut index = 0;
     findings.retain(|_| {
@@ -73,6 +83,39 @@ pub fn fold_same(findings: &mut Vec<Finding>) -> Vec<String> {
         !gone.contains_key(&(index - 1))
     });
     ids
+}
+
+/// Names in the fix of each finding the further fields of its class that others are about, and their methods: a change for one of them alone
+/// does not repair the bug.
+fn guard_all(findings: &mut [Finding], gone: &BTreeMap<usize, usize>) {
+    let hosts: BTreeSet<usize> = gone.values().copied().collect();
+    for host in hosts {
+        let bug = |index: usize| SeenBug::of(&findings[index]).filter(|bug| !bug.inside);
+        let Some(own) = bug(host).filter(|own| own.owner.is_some()) else {
+            continue;
+        };
+        let others = gone
+            .iter()
+            .filter(|(_, of)| **of == host)
+            .filter_map(|(index, _)| bug(*index));
+        let others = others.filter(|other| other.owner == own.owner && !other.variables.is_subset(&own.variables));
+        let (mut variables, mut methods) = (BTreeSet::new(), BTreeSet::new());
+        for other in others {
+            variables.extend(other.variables.difference(&own.variables).cloned());
+            methods.extend(other.methods);
+        }
+        if variables.is_empty() {
+            continue;
+        }
+        let variables: Vec<String> = variables.iter().map(|name| variable::short(name)).collect();
+        let methods: Vec<String> = methods.iter().map(|name| qualified_method(name)).collect();
+        findings[host].help = format!(
+            "{} The same lock must guard {}, in {}.",
+            findings[host].help,
+            listed(&variables),
+            listed(&methods)
+        );
+    }
 }
 
 /// Whether a finding says that the program hangs.
@@ -98,6 +141,8 @@ struct SeenBug {
     writers: Vec<BTreeSet<String>>,
     /// The classes of the program whose objects the variables hold.
     holds: BTreeSet<String>,
+    /// Whether it is a race.
+    race: bool,
     /// Whether some step lies inside of an object of the JDK.
     inside: bool,
     /// Whether no step holds a lock.
@@ -122,7 +167,8 @@ impl SeenBug {
             methods: steps.iter().map(method).collect(),
             writers: steps.iter().filter(|step| step.op != "read").map(on_stack).collect(),
             holds: steps.iter().filter_map(FindingStep::holds).collect(),
-            inside: steps.iter().any(|step| step.inside.is_some()),
+            race: family.is_race(),
+            inside: steps.iter().any(is_inside),
             unlocked: steps.iter().all(|step| step.locks.is_empty()),
             variables,
         })
@@ -136,7 +182,11 @@ impl SeenBug {
             return true;
         }
         if self.inside {
-            return false;
+            let is_field = |name: &String| {
+                !name.contains(" in ") && variable::class_of(name).is_some_and(|class| !is_platform(class))
+            };
+            let one_field = self.variables == other.variables && self.variables.iter().all(is_field);
+            return self.race && other.race && one_field;
         }
         let one_class = self.owner.is_some() && self.owner == other.owner;
         let unlocked = self.unlocked && other.unlocked && !self.methods.is_disjoint(&other.methods);
@@ -148,6 +198,10 @@ impl SeenBug {
         other.owner.as_ref().is_some_and(|owner| self.holds.contains(owner))
             && other.writers.iter().all(|stack| !stack.is_disjoint(&self.methods))
     }
+}
+
+fn is_inside(step: &FindingStep) -> bool {
+    step.inside.is_some()
 }
 
 fn method(step: &FindingStep) -> String {
@@ -162,7 +216,7 @@ fn on_stack(step: &FindingStep) -> BTreeSet<String> {
 /// Best first.
 fn rank(finding: &Finding) -> impl Ord + '_ {
     let family = finding.rule.family();
-    let inside = finding.steps.iter().all(|step| step.inside.is_some());
+    let inside = finding.steps.iter().all(is_inside);
     (
         std::cmp::Reverse(finding.evidence),
         family == RuleFamily::Serializability,
@@ -275,6 +329,14 @@ mod tests {
             ("shop.Stock.most", "enter", "enter"),
         ]);
         assert_eq!(left(found.clone()), 1);
+        let mut one = found.clone();
+        one[0].help = "Lock.".to_owned();
+        one[0].evidence = Evidence::Harmful;
+        fold_same(&mut one);
+        assert_eq!(
+            one[0].help,
+            "Lock. The same lock must guard Stock.most, in Stock.enter."
+        );
         // Where some code locks, each method that does not is a bug of its own.
         let mut locked = found;
         locked[0].steps[1].locks = vec!["shop.Stock".to_owned()];
@@ -313,6 +375,47 @@ mod tests {
         assert_eq!(left(found), 1);
         other[1].steps[0].method = "close()V".to_owned();
         assert_eq!(left(other), 2, "another method");
+    }
+
+    #[test]
+    fn races_inside_what_one_field_holds_are_one_bug() {
+        let inside = |mut found: Vec<Finding>| {
+            let steps = found.iter_mut().flat_map(|finding| &mut finding.steps);
+            steps.for_each(|step| step.inside = Some("java.util.HashMap.put".to_owned()));
+            found
+        };
+        let one = [("shop.Stock.map", "put", "put"), ("shop.Stock.map", "get", "put")];
+        assert_eq!(left(inside(races(&one))), 1);
+        let two = [("shop.Stock.prices", "put", "put"), ("shop.Stock.sizes", "put", "put")];
+        assert_eq!(left(inside(races(&two))), 2, "two maps");
+        let unnamed = [("java.util.HashMap", "put", "put"), ("java.util.HashMap", "get", "put")];
+        assert_eq!(left(inside(races(&unnamed))), 2, "these may be two maps");
+        let mut interrupted = inside(races(&one));
+        interrupted
+            .iter_mut()
+            .for_each(|finding| finding.rule = Rule::Atomicity);
+        assert_eq!(left(interrupted), 2, "each method needs its own change");
+    }
+
+    #[test]
+    fn a_race_inside_a_map_tells_which_calls_must_be_one_step() {
+        let mut found = races(&[("shop.Stock.map", "add", "add"), ("shop.Stock.map", "add", "add")]);
+        let steps = found.iter_mut().flat_map(|finding| &mut finding.steps);
+        steps.for_each(|step| step.inside = Some("java.util.HashMap.put".to_owned()));
+        found[0].help = "Use a ConcurrentHashMap.".to_owned();
+        found[1].rule = Rule::Atomicity;
+        found[1].steps[0].called = "get".to_owned();
+        found[1].steps[1].called = "put".to_owned();
+        found[1].steps[1].thread = "t1".to_owned();
+        fold_same(&mut found);
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].help.starts_with(
+                "Use a ConcurrentHashMap. Stock.add calls get and put: to make them one step, use computeIfAbsent"
+            ),
+            "{}",
+            found[0].help
+        );
     }
 
     #[test]

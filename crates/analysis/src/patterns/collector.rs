@@ -127,7 +127,7 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// A collector of these templates. With `conflicts_only`, chains are left out of which no pattern can be made
+    /// A collector of these templates. With `conflicts_only`, chains are left out if no pattern can be made of them
     /// that has a conflicting access in some unit's gap.
     pub fn new(templates: &[Template], conflicts_only: bool) -> Self {
         let mut wanted = Wanted {

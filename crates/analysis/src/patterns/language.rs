@@ -373,7 +373,7 @@ mod tests {
         ] {
             assert!(!serializable(text), "{text}");
         }
-        // A cycle over three units, no two of which conflict both ways.
+        // A cycle over three units; no two of them conflict both ways.
         assert!(!serializable("R1(x) W2(x) R2(y) W3(y) R3(z) W1(z)"));
         for table in [&RACES[..], &ATOMICITY, &ATOMIC_SET] {
             assert!(built_in(table).iter().all(|pattern| !pattern.is_serializable()));

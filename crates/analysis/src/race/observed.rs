@@ -9,7 +9,7 @@
 //! race with one of another, the last of each kind is reported here; [`predicted`](super::predicted) finds the rest.
 //!
 //! **Cost.** Constant time per access while a location has not raced and is not read by several threads at once, else
-//! the number of threads; about 90 bytes per location, of which 20 are looked at every time.
+//! the number of threads; about 90 bytes per location; each access looks at 20 of them.
 
 use crate::engine::{Access, Analysis, Context, Happened, Needs, View};
 use crate::finding::{Evidence, Rule};

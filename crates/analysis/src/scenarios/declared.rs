@@ -56,7 +56,7 @@ fn a_declared_guard_is_held_to_at_once_bad() {
     assert_eq!(lockset(&guarded, this), []);
     assert_eq!(lockset(unguarded, "GuardedBy(\"mutex\")"), [Rule::LockDiscipline]);
     assert_eq!(lockset(&guarded, "GuardedBy(\"mutex\")"), []);
-    assert_eq!(lockset(unguarded, "Deprecated"), [], "nobody writes it");
+    assert_eq!(lockset(unguarded, "Deprecated"), [], "no thread writes it");
 }
 
 #[test]

@@ -238,6 +238,7 @@ fn finding(
         outcome: None,
         serial: Vec::new(),
         also: Vec::new(),
+        tests: Vec::new(),
         limit: None,
         schedule: Vec::new(),
         replay: String::new(),

@@ -26,7 +26,7 @@ impl Job<'_> {
     /// Runs the program of traces again: once to see what the recording left out, and then in orders that were not
     /// recorded, so many at most. What that shows for the first time is forced like the rest.
     pub fn explore(&mut self, traces: &[PathBuf], output: &Path, most: usize) -> Result<()> {
-        if !self.explorable || self.recorded > LONGEST {
+        if !self.explorable || self.program_time() > LONGEST {
             self.orders = Orders::TooLong;
             return Ok(());
         }
@@ -115,6 +115,7 @@ impl Job<'_> {
         let Some(mut finding) = found.filter(|finding| self.evidence(&finding.id).is_none()) else {
             return Ok(());
         };
+        finding.tests = self.test_of_trace(trace);
         if !self.settings.traces_vanish {
             let file = path.with_extension("schedule");
             std::fs::write(&file, schedule.to_text()).with_context(|| format!("cannot write {}", file.display()))?;

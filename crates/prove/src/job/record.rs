@@ -68,6 +68,7 @@ pub fn record_runs(request: Request<'_>, observer: &dyn Observer, ended: &dyn Fn
     let mut start = Start {
         input: Input::own(),
         end_after,
+        hidden_in: None,
     };
     for number in 0..runs {
         let with_noise = |options: &Options| Options {

@@ -72,7 +72,7 @@ impl Job<'_> {
     pub fn search(&mut self, traces: &[PathBuf], output: &Path, settings: SearchSettings) -> Result<()> {
         let stands_still = |kind: FailureKind| kind == FailureKind::Standstill;
         let hopeless = self.recorded_failures.iter().any(|failure| stands_still(failure.kind));
-        if !self.explorable || self.recorded > LONGEST || self.most_threads <= 1 || hopeless {
+        if !self.explorable || self.program_time() > LONGEST || self.most_threads <= 1 || hopeless {
             return Ok(());
         }
         interrupt::listen();

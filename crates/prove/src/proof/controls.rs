@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::Candidate;
-use ravel_schedule::{Effort, Goal, Schedule, SerialOrders, serial_schedules};
+use ravel_schedule::{Effort, Goal, Schedule, SerialOrders, Start, serial_schedules};
 
 use super::endings;
 use super::prover::Prover;
@@ -24,6 +24,8 @@ pub struct Controls {
     pub orders: Vec<Serial>,
     /// How many other orders there may be.
     pub missing: usize,
+    /// Whether other units came between those of the pattern, so that there are serial orders besides those of the pattern's units.
+    pub others_between: bool,
 }
 
 impl Controls {
@@ -35,7 +37,7 @@ impl Controls {
     /// `every serial order gives`, if all were run.
     pub fn words(&self, one: &str, several: &str) -> String {
         match (self.missing, self.orders.len()) {
-            (0, _) => format!("every serial order {one}"),
+            (0, _) if !self.others_between => format!("every serial order {one}"),
             (_, 1) => format!("the one serial order tried {one}"),
             (_, count) => format!("the {count} serial orders tried {several}"),
         }
@@ -43,21 +45,22 @@ impl Controls {
 }
 
 impl Prover<'_> {
-    /// Forced runs of the units one after the other, so many of each order; with `apart`, the threads that are there by then go on
-    /// one by one.
+    /// Forced runs of the units one after the other, from a start if there is one, so many of each order; with `apart`, the threads
+    /// that are there by then go on one by one.
     pub(super) fn controls(
         &mut self,
         goal: &Goal,
         candidate: &Candidate,
         count: usize,
         apart: bool,
+        start: Option<&Start>,
     ) -> Result<Controls> {
-        let start = Instant::now();
-        let orders = self.serial_orders(goal, candidate);
-        self.tally.scheduling += start.elapsed();
+        let began = Instant::now();
+        let orders = self.serial_orders(goal, candidate, start);
+        self.tally.scheduling += began.elapsed();
         let mut controls = Controls {
-            orders: Vec::new(),
             missing: orders.missing,
+            ..Controls::default()
         };
         for serial in &orders.found {
             let made = match apart {
@@ -74,10 +77,10 @@ impl Prover<'_> {
     }
 
     /// The orders of a goal's units. If there is none, units that no analysis has given are taken for the accesses alone.
-    fn serial_orders(&self, goal: &Goal, candidate: &Candidate) -> SerialOrders {
+    fn serial_orders(&self, goal: &Goal, candidate: &Candidate, start: Option<&Start>) -> SerialOrders {
         let effort = Effort::default();
-        let orders = serial_schedules(self.image, goal, &effort);
-        if !orders.found.is_empty() {
+        let orders = serial_schedules(self.image, goal, &effort, start);
+        if !orders.found.is_empty() || start.is_some() {
             return orders;
         }
         let mut narrow = goal.clone();
@@ -89,7 +92,7 @@ impl Prover<'_> {
         }
         match narrow == *goal {
             true => orders,
-            false => serial_schedules(self.image, &narrow, &effort),
+            false => serial_schedules(self.image, &narrow, &effort, None),
         }
     }
 

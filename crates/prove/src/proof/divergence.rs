@@ -536,10 +536,15 @@ fn is_point(op: &Op) -> bool {
     )
 }
 
-/// Whether two operations are called the same: hand-overs have one name.
+/// Whether two operations of one site are the same: hand-overs have one name, and a call on a modelled object reads or changes it, as it
+/// finds it: `remove` of an entry that is not there only reads.
 fn is_same_kind(one: &Op, other: &Op) -> bool {
     let hands_over = |op: &Op| matches!(op, Op::Send { .. } | Op::Receive { .. });
-    std::mem::discriminant(one) == std::mem::discriminant(other) || hands_over(one) && hands_over(other)
+    let is_update = |op: &Op| matches!(op, Op::Update { .. });
+    let accesses = |op: &Op| op.location().is_some();
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+        || hands_over(one) && hands_over(other)
+        || (is_update(one) || is_update(other)) && accesses(one) && accesses(other)
 }
 
 fn value(event: &Event) -> Value {
@@ -589,6 +594,14 @@ mod tests {
         let learnt = moved(&schedule, &found);
         let turns: Vec<u32> = learnt.segments.iter().map(|segment| segment.until).collect();
         assert_eq!(turns, [10, 5, 21, 21, 26]);
+    }
+
+    #[test]
+    fn a_call_that_finds_nothing_to_change_is_the_same_call() {
+        let (location, value) = (ravel_trace::LocationId(0), Value::Unknown);
+        let (read, update) = (Op::Read { location, value }, Op::Update { location, value });
+        assert!(is_same_kind(&read, &update));
+        assert!(!is_same_kind(&read, &Op::Begin));
     }
 
     /// A thread that reads one variable in a loop, and after so many rounds writes another one so many times.

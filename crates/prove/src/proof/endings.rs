@@ -24,6 +24,8 @@ pub struct Ending {
     /// Whether all threads go on one by one. What they would do at the same time differs from run to run, and a loop that loses
     /// a count here loses others there: nothing can be compared then.
     pub apart: bool,
+    /// Its turns up to where all units are over; none if a thread goes on behind its unit before that.
+    pub units_over: Option<usize>,
 }
 
 /// The schedule of a pattern with each of its endings, the likeliest to tell something first. With `contended`, other code writes to
@@ -36,7 +38,13 @@ pub fn endings(
     contended: bool,
     schedule: &Schedule,
 ) -> Vec<Ending> {
-    let together = |schedule: Schedule| Ending { schedule, apart: false };
+    let whole = has_ends(candidate, goal);
+    let over = |schedule: &Schedule| whole.then_some(schedule.segments.len());
+    let together = |schedule: Schedule| Ending {
+        units_over: over(&schedule),
+        schedule,
+        apart: false,
+    };
     if goal.shape == Shape::Blocked {
         return vec![together(schedule.clone())];
     }
@@ -58,29 +66,58 @@ pub fn endings(
     // The thread of the last event first, then last: it has seen what the others have done, or they have yet to see it.
     let first = with(schedule, &mut ends.iter());
     let mut all = vec![together(first.clone())];
-    if contended || goes_on(image, candidate, goal) {
-        all.push(Ending {
-            schedule: apart(image, candidate, first),
+    // The exit code and what is printed can be compared only if nothing else differs.
+    let is_apart = contended || goes_on(image, candidate, goal);
+    let comparable = |schedule: Schedule| match is_apart {
+        true => Ending {
+            units_over: over(&schedule),
+            schedule: apart(image, candidate, schedule),
             apart: true,
-        });
+        },
+        false => together(schedule),
+    };
+    if is_apart {
+        all.push(comparable(first));
     }
     if let Some(whole) = whole_in_between(image, candidate, schedule, &ends) {
-        all.push(together(with(&whole, &mut ends.iter().take(1))));
+        let ending = comparable(with(&whole, &mut ends.iter().take(1)));
+        all.push(Ending {
+            units_over: ending.units_over.filter(|_| ends.len() < 3),
+            ..ending
+        });
     }
     if ends.len() > 1 {
-        all.push(together(with(schedule, &mut ends.iter().rev())));
+        all.push(comparable(with(schedule, &mut ends.iter().rev())));
     }
     // One thread far ahead of the others.
     for (thread, _) in &ends {
         let mut longer = schedule.clone();
         longer.run_on(name(*thread), FAR);
-        all.push(together(longer));
+        all.push(Ending {
+            schedule: longer,
+            apart: false,
+            units_over: None,
+        });
     }
     all
 }
 
+/// Whether each thread can be let run to the end of its unit and no further.
+fn has_ends(candidate: &Candidate, goal: &Goal) -> bool {
+    let threads: BTreeSet<ThreadId> = goal.units.iter().map(|unit| unit.thread).collect();
+    threads.len() == goal.units.len()
+        && goal.units.iter().enumerate().all(|(place, unit)| {
+            let events = candidate.events.iter().zip(&candidate.owners);
+            let last = events
+                .filter(|(_, owner)| **owner == Some(place))
+                .map(|(event, _)| event.position)
+                .max();
+            unit.leave.is_some() || last.is_none() || last == unit.end
+        })
+}
+
 /// Whether two of the pattern's threads have something to do after it: nothing of one alone differs from run to run.
-fn goes_on(image: &Image, candidate: &Candidate, goal: &Goal) -> bool {
+pub fn goes_on(image: &Image, candidate: &Candidate, goal: &Goal) -> bool {
     let end = |(event, owner): (&EventRef, &Option<usize>)| {
         let unit = owner.and_then(|owner| goal.units.get(owner));
         let end = unit.map_or(Some(event.position), |unit| unit.end)?;

@@ -7,13 +7,18 @@
 //! Other code may write to the same locations: other threads, or the same ones after their units. Then values, exit codes and
 //! output are compared only between runs in which all of that comes after the units, one thread after the other, and in the same order.
 //! In a program without bugs such a run ends like one that has the units one after the other, and then the same rest.
+//!
+//! Other units, of the same threads too, may have written before: the runs that are compared must have that in the same order, and
+//! nothing of it between the units ([`super::surroundings`]). Then the theorem holds that all of this rests on: if each unit takes effect at one
+//! moment between its beginning and its end, the forced run ends like one of the serial runs, since nothing else happened between
+//! the first beginning and the last end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ravel_analysis::finding::{Candidate, Outcome, OutcomeKind, UnitKind};
 use ravel_analysis::limit::{Limit, LimitKind};
-use ravel_schedule::naming;
+use ravel_schedule::{Goal, naming};
 use ravel_trace::names::{Location, Names, SiteKind, flags};
 use ravel_trace::naming::qualified_method;
 use ravel_trace::naming::variable::short;
@@ -21,6 +26,7 @@ use ravel_trace::origin::is_platform;
 use ravel_trace::{Event, LocationId, Op, Value};
 
 use super::controls::{Controls, Serial};
+use super::divergence::Shifts;
 use super::marks::{Marks, variable};
 use super::objects::Objects;
 use crate::runner::Forced;
@@ -35,6 +41,8 @@ pub struct Harm {
     pub steady: bool,
     /// How many serial orders it was not compared with.
     pub missing: usize,
+    /// Whether other units came between those of the pattern, so that some serial order of all of them may end like it.
+    pub others_between: bool,
     /// The labels of the values that differ, if it is values that do.
     labels: Vec<String>,
 }
@@ -45,12 +53,23 @@ pub struct Judged<'a> {
     pub marks: &'a Marks,
     /// The occurrence.
     pub candidate: &'a Candidate,
+    /// Its goal.
+    pub goal: &'a Goal,
+    /// Where the forced runs have its events.
+    pub shifts: &'a Shifts,
+    /// Whether the forced and the serial runs are the same up to the first unit by their schedules, and have nothing but the units
+    /// until the last one is over.
+    pub exact: bool,
+    /// Whether a thread of the forced runs left the recorded path on its way to its unit: then it may be in the middle of an earlier one.
+    pub elsewhere: bool,
     /// The variables that the finding is about.
     pub variables: &'a [String],
     /// The names of the pattern's threads.
     pub threads: BTreeSet<String>,
     /// Whether other code writes to the same locations.
     pub contended: bool,
+    /// Whether several threads go on after the units.
+    pub goes_on: bool,
     /// Whether the threads go on one by one after the pattern.
     pub apart: bool,
     /// The objects that the steps of the forced run have.
@@ -60,12 +79,14 @@ pub struct Judged<'a> {
 impl Judged<'_> {
     /// What all of `runs` did and no serial run does. With more runs of an order there may be less of it, never more.
     pub fn harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
-        let harm = exceptions(runs, controls)
+        let begun = self.begun_alike(runs, controls);
+        let harm = exceptions(runs, &begun)
             .or_else(|| self.deadlock(runs, controls))
             .or_else(|| hang(runs, controls))
             .or_else(|| {
-                let alike = self.comparable(runs, controls)?;
-                let rest = || !self.contended || self.apart;
+                let alike = self.comparable(runs, &begun)?;
+                // What later code prints depends on the order of the threads in it.
+                let rest = || self.apart || !self.contended && !self.goes_on;
                 let code = rest().then(|| exit_code(runs, &alike)).flatten();
                 code.or_else(|| self.results(runs, &alike)).or_else(|| {
                     (rest() && !self.candidate.is_of_body())
@@ -106,6 +127,7 @@ impl Judged<'_> {
             outcome: outcome(OutcomeKind::Deadlock, format!("{threads} wait for each other")),
             steady: true,
             missing: controls.missing,
+            others_between: controls.others_between,
             labels: Vec::new(),
         })
     }
@@ -128,6 +150,7 @@ impl Judged<'_> {
         (!alike.is_empty()).then(|| Controls {
             missing: controls.missing.saturating_add(others.len()),
             orders: alike,
+            others_between: controls.others_between,
         })
     }
 
@@ -191,6 +214,7 @@ fn exceptions(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
             outcome,
             steady: alike(controls, |run| run.exceptions().len()),
             missing: controls.missing,
+            others_between: controls.others_between,
             labels: Vec::new(),
         })
     })
@@ -213,6 +237,7 @@ fn hang(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         outcome: outcome(OutcomeKind::Hang, message),
         steady: alike(controls, |run| run.status.code()),
         missing: controls.missing,
+        others_between: controls.others_between,
         labels: Vec::new(),
     })
 }
@@ -230,6 +255,7 @@ fn exit_code(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         outcome: outcome(OutcomeKind::Exit, format!("the program ended with exit code {code}")),
         steady: alike(controls, |run| run.status.code()),
         missing: controls.missing,
+        others_between: controls.others_between,
         labels: Vec::new(),
     })
 }
@@ -330,18 +356,21 @@ impl Judged<'_> {
                     outcome: outcome(one.kind, message),
                     steady: possible.len() > 1 && possible.iter().all(|other| other.value == possible[0].value),
                     missing: controls.missing,
+                    others_between: controls.others_between,
                     labels: vec![one.label.clone()],
                 });
             }
         }
-        let tuple = |values: &[Seen], objects: &Objects| -> String {
-            let words: Vec<String> = values
-                .iter()
-                .map(|s| format!("{} {}", s.told, s.shown(objects)))
-                .collect();
+        let tuple = |values: &[Seen]| -> String {
+            let words: Vec<String> = values.iter().map(|s| s.shown(&others)).collect();
             words.join(" and ")
         };
-        let together: Vec<Seen> = steady.iter().map(|s| (*s).clone()).collect();
+        // A value that is the same in all runs tells nothing.
+        let differs = |one: &&&Seen| {
+            let mut values = orders.iter().filter_map(|order| in_order(order, &one.label));
+            values.any(|other| other.value != one.value)
+        };
+        let together: Vec<Seen> = steady.iter().filter(differs).map(|s| (*s).clone()).collect();
         let possible: Vec<Vec<Seen>> = orders
             .iter()
             .map(|order| together.iter().filter_map(|s| in_order(order, &s.label)).collect())
@@ -349,12 +378,16 @@ impl Judged<'_> {
         if together.len() < 2 || possible.contains(&together) {
             return None;
         }
-        let words: BTreeSet<String> = possible.iter().map(|values| tuple(values, &others)).collect();
+        let words: BTreeSet<String> = possible.iter().map(|values| tuple(values)).collect();
         let words: Vec<String> = words.into_iter().collect();
         let serial = controls.words("gives", "give");
-        let shown = tuple(&together, self.objects);
-        let message = match words.contains(&shown) {
-            false => format!("{shown}; {serial} {}", words.join(", or ")),
+        let shown: Vec<String> = together.iter().map(|s| s.shown(self.objects)).collect();
+        let message = match words.contains(&shown.join(" and ")) {
+            false => {
+                let told = together.iter().zip(&shown);
+                let told: Vec<String> = told.map(|(s, value)| format!("{} {value}", s.told)).collect();
+                format!("{}; {serial} {}", told.join(" and "), words.join(", or "))
+            }
             true => {
                 let labels: Vec<&str> = together.iter().map(|s| s.told.as_str()).collect();
                 format!(
@@ -367,6 +400,7 @@ impl Judged<'_> {
             outcome: outcome(together[0].kind, message),
             steady: false,
             missing: controls.missing,
+            others_between: controls.others_between,
             labels: together.iter().map(|seen| seen.label.clone()).collect(),
         })
     }
@@ -413,21 +447,24 @@ impl Judged<'_> {
         };
         // A finding may be merged of several variables' and be named by what holds a modelled object.
         let some = (0..cells.len()).any(told);
+        let is_known = run.whole && (!self.contended || self.apart);
         for place in cells.iter().enumerate().filter(|(event, _)| !some || told(*event)) {
             let Some(place) = *place.1 else { continue };
-            let is_known = run.whole && (!self.contended || self.apart);
-            let last = last(events, place);
-            add(Seen {
-                kind: OutcomeKind::Value,
-                label: format!("{} was", variable(&events[place], names)),
-                told: format!("{} was", told_variable(&events[place], names)),
-                value: match is_known {
-                    true => last_value(last, names),
-                    false => Value::Unknown,
-                },
-                descriptor: descriptor(&events[place], names),
-                words: last.filter(|_| is_known).and_then(|last| words_of(last, names)),
-            });
+            // A program knows how large a collection is, and nothing of the number of its changes.
+            for place in size_beside(events, place, names).into_iter().chain([place]) {
+                let last = last(events, place);
+                add(Seen {
+                    kind: OutcomeKind::Value,
+                    label: format!("{} was", variable(&events[place], names)),
+                    told: format!("{} was", told_variable(&events[place], names)),
+                    value: match is_known {
+                        true => last_value(last, names),
+                        false => Value::Unknown,
+                    },
+                    descriptor: descriptor(&events[place], names),
+                    words: last.filter(|_| is_known).and_then(|last| words_of(last, names)),
+                });
+            }
         }
         for unit in &self.candidate.units {
             let Some(mark) = self.marks.get(unit.begin.index) else {
@@ -533,6 +570,23 @@ fn last(events: &[Event], index: usize) -> Option<&Event> {
     events.iter().rev().find(|event| event.op.location() == Some(location))
 }
 
+/// An access to the size of the collection whose count of changes an event accesses.
+fn size_beside(events: &[Event], index: usize, names: &Names) -> Option<usize> {
+    let of_field = |location: LocationId, wanted: &str| match *names.locations.get(location.index())? {
+        Location::Field(object, field) => {
+            let field = names.field(field);
+            let class = names.classes.get(field.class.index())?;
+            (field.name == wanted && is_platform(&class.name)).then_some(object)
+        }
+        _ => None,
+    };
+    let object = of_field(events[index].op.location()?, "modCount")?;
+    events.iter().position(|event| {
+        let size = event.op.location().and_then(|location| of_field(location, "size"));
+        size == Some(object)
+    })
+}
+
 /// What a location holds after its last event. A call on a modelled object tells it only if that is what it returns.
 fn last_value(last: Option<&Event>, names: &Names) -> Value {
     let Some((last, location)) = last.and_then(|last| Some((last, last.op.location()?))) else {
@@ -579,7 +633,7 @@ fn outputs(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
     let line = text
         .lines()
         .find(|line| !usual.iter().any(|usual| usual.lines().any(|other| other == *line)));
-    let message = match (line, controls.missing) {
+    let message = match (line, controls.missing + usize::from(controls.others_between)) {
         (Some(line), 0) => format!("the program printed {line:?}, which no serial order prints"),
         (None, 0) => "the program printed less, or in a different order, than any serial order".to_string(),
         (Some(line), _) => format!("the program printed {line:?}; {} not", controls.words("does", "do")),
@@ -592,6 +646,7 @@ fn outputs(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         outcome: outcome(OutcomeKind::Output, message),
         steady: alike(controls, |run| run.output.clone()),
         missing: controls.missing,
+        others_between: controls.others_between,
         labels: Vec::new(),
     })
 }

@@ -1,13 +1,16 @@
 //! The way of one finding: its occurrences, their schedules, the runs, and what they are compared with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind};
 use ravel_analysis::limit::{Limit, LimitKind};
-use ravel_schedule::{CheckVerdict, Contenders, Effort, Goal, Image, Schedule, Shape, generate};
+use ravel_protocol::Cause;
+use ravel_schedule::{
+    CheckVerdict, Contenders, Effort, Generated, Goal, Image, Schedule, Shape, Start, generate, generate_from,
+};
 use ravel_trace::naming::Frame;
 use ravel_trace::{FailedThread, Failure, FailureKind};
 use rustc_hash::FxHashSet;
@@ -86,6 +89,18 @@ impl Time<'_> {
         };
         Limit::new(words, [LimitKind::Budget])
     }
+}
+
+/// A way round in which the events of an occurrence count as the pattern.
+struct Way {
+    candidate: Candidate,
+    goal: Goal,
+    /// Whether other code writes to the same locations as well.
+    contended: bool,
+    /// Whether several threads of the pattern go on after it.
+    goes_on: bool,
+    /// Schedules that have the pattern, each with its endings and the start that it has in common with serial orders.
+    schedules: VecDeque<(Vec<Ending>, Option<Start>)>,
 }
 
 /// Runs that had the pattern.
@@ -242,74 +257,116 @@ impl<'a> Prover<'a> {
         let mut result = Err(Limit::default());
         let mut ways = Vec::new();
         for (candidate, goal) in ways_round(&candidate, &goal) {
-            let start = Instant::now();
-            let made = generate(self.image, &goal, &Effort::default());
-            self.tally.scheduling += start.elapsed();
+            let began = Instant::now();
+            let made = self.schedules(&goal);
+            self.tally.scheduling += began.elapsed();
             match made {
                 Ok(made) => {
                     *scheduled = true;
-                    if made.verdict == CheckVerdict::Witnessed {
-                        finding.evidence = finding.evidence.max(Evidence::Witnessed);
+                    let mut schedules = Vec::new();
+                    for (made, start) in made {
+                        if made.verdict == CheckVerdict::Witnessed {
+                            finding.evidence = finding.evidence.max(Evidence::Witnessed);
+                        }
+                        let endings =
+                            endings::endings(self.image, self.marks, &candidate, &goal, contended, &made.schedule);
+                        schedules.push((endings, start));
                     }
-                    let endings =
-                        endings::endings(self.image, self.marks, &candidate, &goal, contended, &made.schedule);
-                    ways.push((candidate, goal, endings));
+                    ways.push(Way {
+                        goes_on: endings::goes_on(self.image, &candidate, &goal),
+                        candidate,
+                        goal,
+                        contended,
+                        schedules: schedules.into(),
+                    });
                 }
-                Err(error) => result = Err(error.to_string().into()),
+                Err(error) => result = Err(error),
             }
         }
-        // What the threads do next is varied only when every way round was tried.
-        let most = ways.iter().map(|way| way.2.len()).max().unwrap_or(0);
         let mut went = None;
-        for number in 0..most {
+        let mut may_harm = false;
+        // What the threads do next is varied only when every way round was tried.
+        let mut number = 0;
+        while !ways.is_empty() {
             let mut left = Vec::new();
-            for (candidate, goal, endings) in ways {
-                let Some(Ending { schedule, apart }) = endings.get(number) else {
-                    continue;
-                };
-                if self.is_over() {
-                    self.cut_short = true;
-                    return Ok(result);
-                }
-                match self.confirm(&candidate, &goal, schedule, result.is_err(), went.as_deref())? {
-                    Ok(happened) => {
-                        went = went.or(happened.went.clone());
-                        let schedule = happened.schedule.clone();
-                        let (accesses, objects) = self.accesses(&candidate, &happened);
-                        if result.is_err() && finding.evidence < Evidence::Confirmed {
-                            finding.schedule = schedule.to_pairs();
-                            self.marks.retell(finding, &candidate, &accesses);
+            for mut way in ways {
+                // A pattern that does not happen from a common start may do so from elsewhere.
+                while let Some((endings, start)) = way.schedules.pop_front() {
+                    let Some(ending) = endings.get(number) else {
+                        break;
+                    };
+                    if self.is_over() {
+                        self.cut_short = true;
+                        return Ok(result);
+                    }
+                    let schedule = &ending.schedule;
+                    match self.confirm(&way.candidate, &way.goal, schedule, result.is_err(), went.as_deref())? {
+                        Ok(happened) => {
+                            went = went.or(happened.went.clone());
+                            let schedule = happened.schedule.clone();
+                            let (accesses, objects) = self.accesses(&way.candidate, &happened);
+                            if result.is_err() && finding.evidence < Evidence::Confirmed {
+                                finding.schedule = schedule.to_pairs();
+                                self.marks.retell(finding, &way.candidate, &accesses);
+                            }
+                            let before = finding.outcome.clone();
+                            let limit = self.judge(finding, &way, happened, (ending, start.as_ref()), &objects)?;
+                            // An outcome that may be harm has its own reason why that is not certain.
+                            let is_normal = |outcome: &Outcome| outcome.kind == OutcomeKind::Normal;
+                            let is_outcome_told =
+                                finding.outcome != before && !finding.outcome.as_ref().is_some_and(is_normal);
+                            may_harm |= is_outcome_told;
+                            // With other writers, only the ending in which all threads go on one by one can be compared.
+                            let tells_more = ending.apart == contended && !may_harm;
+                            if result.is_err() || is_outcome_told || tells_more || limit.is_empty() {
+                                result = Ok(limit);
+                            }
+                            if finding.evidence == Evidence::Harmful {
+                                finding.schedule = schedule.to_pairs();
+                                self.marks.retell(finding, &way.candidate, &accesses);
+                                return Ok(result);
+                            }
+                            way.schedules.clear();
                         }
-                        let how = (contended, *apart);
-                        let limit = self.judge(finding, (&candidate, &goal), happened, how, &objects)?;
-                        // With other writers, only the ending in which all threads go on one by one can be compared.
-                        if result.is_err() || *apart == contended || limit.is_empty() {
-                            result = Ok(limit);
-                        }
-                        if finding.evidence == Evidence::Harmful {
-                            finding.schedule = schedule.to_pairs();
-                            self.marks.retell(finding, &candidate, &accesses);
-                            return Ok(result);
+                        Err(why) => {
+                            if finding.schedule.is_empty() {
+                                finding.schedule = schedule.to_pairs();
+                            }
+                            if result.is_err() {
+                                result = Err(why);
+                            }
+                            // The pattern comes before what the threads do next: that would not change it.
+                            if number == 0 {
+                                continue;
+                            }
                         }
                     }
-                    Err(why) => {
-                        if finding.schedule.is_empty() {
-                            finding.schedule = schedule.to_pairs();
-                        }
-                        if result.is_err() {
-                            result = Err(why);
-                        }
-                        // The pattern comes before what the threads do next: that would not change it.
-                        if number == 0 {
-                            continue;
-                        }
-                    }
+                    way.schedules.push_front((endings, start));
+                    left.push(way);
+                    break;
                 }
-                left.push((candidate, goal, endings));
             }
             ways = left;
+            number += 1;
         }
         Ok(result)
+    }
+
+    /// The schedules of a goal: from a common start of its units, if there is one, then from anywhere. Why there is none.
+    fn schedules(&self, goal: &Goal) -> Result<Vec<(Generated, Option<Start>)>, Limit> {
+        let effort = Effort::default();
+        let start = (goal.shape != Shape::Blocked)
+            .then(|| Start::of(self.image, goal, &effort))
+            .flatten();
+        let from_start = start.and_then(|start| {
+            let made = generate_from(self.image, goal, &effort, &start)?;
+            Some((made, Some(start)))
+        });
+        let anywhere = generate(self.image, goal, &effort).map(|made| (made, None));
+        match (from_start, anywhere) {
+            (None, Err(error)) => Err(error.to_string().into()),
+            (from_start, anywhere) => Ok(from_start.into_iter().chain(anywhere).collect()),
+        }
     }
 
     /// What the events of a candidate read and wrote when it happened, in the run whose outcome is told, and the objects among that.
@@ -430,17 +487,34 @@ impl<'a> Prover<'a> {
         Ok(())
     }
 
-    /// Compares what happened with what serial orders of the units give, after which the threads go on one by one if they did
-    /// so when it happened (`apart`). With `contended`, other code writes to the same locations as well. Why it is not harmful,
-    /// empty if it is.
+    /// The way of the units' threads to where these begin. Another thread may take another path: what that does to the variables of the
+    /// units is seen by itself.
+    fn way_to_units(&self, goal: &Goal, start: &Start) -> Schedule {
+        let names = self.image.thread_names();
+        let paths: BTreeSet<&str> = goal
+            .units
+            .iter()
+            .filter_map(|unit| names.get(unit.thread.index()))
+            .map(|name| name.path.as_str())
+            .collect();
+        let mut way = start.schedule(self.image);
+        let threads = way.threads.clone();
+        way.segments
+            .retain(|segment| paths.contains(threads[segment.thread].path.as_str()));
+        way
+    }
+
+    /// Compares what happened with what serial orders of the units give, from the start that they have in common if there is one, after
+    /// which the threads go on one by one if they did so when it happened. Why it is not harmful, empty if it is.
     fn judge(
         &mut self,
         finding: &mut Finding,
-        (candidate, goal): (&Candidate, &Goal),
+        way: &Way,
         happened: Happened,
-        (contended, apart): (bool, bool),
+        (ending, start): (&Ending, Option<&Start>),
         objects: &Objects,
     ) -> Result<Limit> {
+        let (candidate, goal, apart) = (&way.candidate, &way.goal, ending.apart);
         let Happened {
             mut runs,
             schedule,
@@ -458,17 +532,32 @@ impl<'a> Prover<'a> {
             return self.judge_deadlock(finding, candidate, goal, (&schedule, &shifts), runs);
         }
         let variables = finding.variables.clone();
+        let way_there = start.map(|start| self.way_to_units(goal, start));
+        let elsewhere = way_there.is_some_and(|way_there| {
+            let mut diverged = runs
+                .iter()
+                .filter_map(|run| self.path.first_divergence(&way_there, run));
+            diverged.next().is_some()
+        });
         let judged = Judged {
             marks: self.marks,
             candidate,
+            goal,
+            shifts: &shifts,
+            exact: start.is_some()
+                && !elsewhere
+                && schedule == ending.schedule
+                && runs.iter().all(|run| is_exact(run, ending)),
+            elsewhere,
             variables: &variables,
             threads: self.threads_of(candidate),
-            contended,
+            contended: way.contended,
+            goes_on: way.goes_on,
             apart,
             objects,
         };
         // One run of each order tells most of what does no harm.
-        let controls = self.controls(goal, candidate, 1, apart)?;
+        let controls = self.controls(goal, candidate, 1, apart, start)?;
         if controls.orders.is_empty() {
             self.disturbed = true;
             let why = "no serial order of the units could be forced, so harm is unknown";
@@ -485,7 +574,7 @@ impl<'a> Prover<'a> {
         }
         let again = self.happened(candidate, goal, &shifts, &runs[1]);
         // Orders that end alike show that nothing else differs between runs; of others, each is run again.
-        let controls = self.controls(goal, candidate, if harm.steady { 1 } else { 2 }, apart)?;
+        let controls = self.controls(goal, candidate, if harm.steady { 1 } else { 2 }, apart, start)?;
         let harm = match again.is_ok() && !controls.orders.is_empty() {
             true => judged.harm(&runs, &controls),
             false => None,
@@ -494,7 +583,7 @@ impl<'a> Prover<'a> {
             finding.serial = judged.serial_runs(finding, harm, &controls);
         }
         match harm {
-            Some(harm) if harm.missing == 0 => {
+            Some(harm) if harm.missing == 0 && !harm.others_between => {
                 finding.evidence = Evidence::Harmful;
                 finding.outcome = Some(harm.outcome);
                 Ok(Limit::default())
@@ -502,11 +591,16 @@ impl<'a> Prover<'a> {
             Some(harm) => {
                 finding.outcome = Some(harm.outcome);
                 self.disturbed = true;
-                Ok(format!(
-                    "{} of the serial orders of the units could not be run, so harm is not certain",
-                    harm.missing
-                )
-                .into())
+                Ok(match harm.others_between {
+                    true => "other code wrote to the same variables between the units, and the serial orders that were run do not have that, so \
+                             harm is not certain"
+                        .into(),
+                    false => format!(
+                        "{} of the serial orders of the units could not be run, so harm is not certain",
+                        harm.missing
+                    )
+                    .into(),
+                })
             }
             None => {
                 self.disturbed = true;
@@ -552,6 +646,15 @@ impl<'a> Prover<'a> {
             .map(|name| name.name.clone())
             .collect()
     }
+}
+
+/// Whether a run took all turns of its schedule up to where its units were over; a thread may end before its turn does.
+fn is_exact(run: &Forced, ending: &Ending) -> bool {
+    let Some(turns) = ending.units_over else {
+        return false;
+    };
+    run.slip()
+        .is_none_or(|slip| slip.turn >= turns || matches!(slip.cause, Cause::ThreadEnded | Cause::ProgramEnded))
 }
 
 /// The exception that ended a thread of the pattern in all of its runs, thrown in or below the method of its step: how these runs ended, even if

@@ -3,6 +3,7 @@
 mod budget;
 mod deadlocks;
 mod harm;
+mod others;
 mod paths;
 mod serial;
 mod view;

@@ -60,7 +60,7 @@ fn platform(problems: &mut Vec<String>) -> Result<()> {
     let remark = if tested { "" } else { " (never tested)" };
     print(&format!(
         "ravel     {} on {system} {machine}{remark}\n",
-        env!("CARGO_PKG_VERSION")
+        env!("RAVEL_VERSION")
     ))?;
     if !cfg!(unix) {
         problems.push(format!("{system} is not supported: use Linux, or a Linux container"));

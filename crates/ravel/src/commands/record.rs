@@ -201,6 +201,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let start = Start {
         input: Input::own(),
         end_after: args.recorder.end_after.map(EndAfter::asked),
+        hidden_in: None,
     };
     let mut options = args.recorder.options();
     options.sample = args.sample;

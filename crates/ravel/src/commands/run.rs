@@ -1,10 +1,12 @@
 //! `ravel run`: record, analyse, prove, report.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use ravel_analysis::limit::Limit;
 use ravel_analysis::registry;
 use ravel_own::plan::Mode;
 use ravel_prove::claim::Claim;
@@ -186,10 +188,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
             ));
         }
     }
-    job.traces(&traces)?;
+    let programs = job.traces(&traces)?;
     if args.orders > 0 {
         // The findings so far are reported in any case.
-        if let Err(error) = job.explore(&traces, output, args.orders.into()) {
+        if let Err(error) = job.explore(&programs, output, args.orders.into()) {
             job.warn(format!("not every unrecorded order was tried: {error:#}"));
         }
     }
@@ -198,7 +200,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             runs: args.explore,
             seed: args.explore_seed,
         };
-        if let Err(error) = job.search(&traces, output, settings) {
+        if let Err(error) = job.search(&programs, output, settings) {
             job.warn(format!("exploration ended early: {error:#}"));
         }
     }
@@ -273,8 +275,7 @@ pub fn report(finished: Finished, notes: Notes, args: &ReportArgs, config: &Conf
         untested,
     } = finished;
     if args.all {
-        let reasons = work.tally.reasons.iter();
-        warnings.extend(reasons.map(|(id, reason)| format!("{id}: {reason}")));
+        warnings.extend(unproven(&work.tally.reasons));
     }
     let notes = Notes {
         analysed: Some(analysed(&work)),
@@ -291,6 +292,19 @@ pub fn report(finished: Finished, notes: Notes, args: &ReportArgs, config: &Conf
         None if nothing && code == ExitCode::SUCCESS => ExitCode::from(3),
         None => code,
     })
+}
+
+/// Why findings were not proven, a line for each reason: a large program has a hundred findings that the time did not suffice for.
+fn unproven(reasons: &[(String, Limit)]) -> Vec<String> {
+    let mut ids: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (id, reason) in reasons {
+        ids.entry(reason.to_string()).or_default().push(id);
+    }
+    let line = |(reason, ids): (String, Vec<&str>)| match ids[..] {
+        [id] => format!("{id}: {reason}"),
+        _ => format!("{}: {reason}", count(ids.len() as u64, "finding")),
+    };
+    ids.into_iter().map(line).collect()
 }
 
 fn analysed(work: &WorkDone) -> String {

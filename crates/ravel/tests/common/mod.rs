@@ -1,9 +1,9 @@
 //! What the whole-program tests share: the JDKs of this machine, compiled subjects, bounded runs.
 
-#![allow(dead_code, unused_imports, reason = "each test binary uses its part")]
-
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use ravel_testing::{Jdk, SECOND_JDK, jdks, program, skip, tested_jdks};
@@ -42,9 +42,57 @@ pub fn sources(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Compiles a folder of subjects for a release.
-pub fn compile(jdk: &Jdk, folder: &str, release: u32, to: &Path) {
-    javac(jdk, &sources(folder), release, to);
+/// How many further commands may run now; none before the first.
+static PLACES: Mutex<Option<usize>> = Mutex::new(None);
+static PLACE_FREE: Condvar = Condvar::new();
+
+/// The place of a running command; free again when dropped.
+pub struct Place(());
+
+/// Waits until fewer commands run.
+pub fn place() -> Place {
+    let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let free = places.get_or_insert_with(commands_at_once);
+        if *free > 0 {
+            *free -= 1;
+            return Place(());
+        }
+        places = PLACE_FREE.wait(places).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        *places = places.map(|free| free + 1);
+        PLACE_FREE.notify_one();
+    }
+}
+
+/// Commands that run at the same time, of all tests together. One more than there are cores, because programs wait; with many more,
+/// forced runs disturb each other and are made again.
+fn commands_at_once() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from) + 1
+}
+
+/// The classes of a folder of subjects, compiled once by each JDK, for all tests.
+pub fn compiled(jdk: &Jdk, folder: &'static str, release: u32) -> PathBuf {
+    type Folders = BTreeMap<(u32, &'static str), Arc<OnceLock<PathBuf>>>;
+    static COMPILED: Mutex<Folders> = Mutex::new(BTreeMap::new());
+    let entry = {
+        let mut folders = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(folders.entry((jdk.release, folder)).or_default())
+    };
+    entry
+        .get_or_init(|| {
+            let directory = kept_directory(&format!("{folder}-{}", jdk.release));
+            // Classes of an earlier run, whose sources may be gone.
+            std::fs::remove_dir_all(&directory).expect("the directory can be cleared");
+            javac(jdk, &sources(folder), release, &directory);
+            directory
+        })
+        .clone()
 }
 
 /// Compiles these sources for the oldest release that is supported.
@@ -53,7 +101,9 @@ pub fn compile_some(jdk: &Jdk, sources: &[PathBuf], to: &Path) {
 }
 
 fn javac(jdk: &Jdk, sources: &[PathBuf], release: u32, to: &Path) {
+    let _place = place();
     let output = Command::new(jdk.tool("javac"))
+        .args(["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"])
         .args(["-g", "-nowarn", "--release", &release.to_string(), "-d"])
         .arg(to)
         .args(sources)
@@ -82,6 +132,7 @@ fn run_with(command: &mut Command, input: Option<&[u8]>, limit: Duration) -> Out
     let file = |path: &Path| std::fs::File::create(path).expect("a temporary file");
     let stdin = input.map_or_else(Stdio::null, |_| Stdio::piped());
     command.stdin(stdin).stdout(file(&out)).stderr(file(&err));
+    let _place = place();
     let mut child = command.spawn().expect("the command starts");
     if let (Some(input), Some(mut pipe)) = (input, child.stdin.take()) {
         // A program need not read it.
@@ -129,13 +180,27 @@ pub fn comment(source: &str, key: &str) -> Option<Vec<String>> {
     )
 }
 
-/// Calls `test` for every item, on as many threads as there are cores, and gathers what failed.
+/// For tests of what the JDK has no part in.
+pub fn oldest_jdk() -> Jdk {
+    tested_jdks().swap_remove(0)
+}
+
+/// The same, with the other one.
+pub fn newest_jdk() -> Jdk {
+    tested_jdks().pop().expect("a JDK")
+}
+
+/// These items, each with one of the JDKs in turn.
+pub fn in_turn<T>(items: impl IntoIterator<Item = T>) -> Vec<(Jdk, T)> {
+    tested_jdks().into_iter().cycle().zip(items).collect()
+}
+
+/// Calls `test` for every item, on as many threads as commands may run, and gathers what failed.
 pub fn each<T: Sync>(items: &[T], test: impl Fn(&T) -> Result<(), String> + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let failures = std::sync::Mutex::new(Vec::new());
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..cores {
+        for _ in 0..commands_at_once() {
             scope.spawn(|| {
                 while let Some(item) = items.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
                     if let Err(failure) = test(item) {

@@ -64,6 +64,7 @@ fn finding(finding: &Finding, report: &Report, options: &Options<'_>, lines: &mu
         "message": finding.message,
         "help": finding.help,
         "replay": finding.replay,
+        "tests": finding.tests,
         "where": words::main_place(finding).map(words::place).unwrap_or_default(),
         "patterns": finding.patterns,
         "analyses": finding.analyses,

@@ -28,6 +28,7 @@
       player.addEventListener("pointerdown", () => { current = finding.id; });
       body.append(player);
     }
+    if (finding.tests.length) body.append(element("h3", {}, "Tests"), element("p", {}, finding.tests.join(", ")));
     if (finding.replay) body.append(element("h3", {}, "See it again"), command(finding.replay));
     if (sources.views.length) body.append(fold("Source", true, ...sources.views));
     const more = [facts(finding)];

@@ -235,6 +235,9 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<Fact> {
             fact(1, "last lines printed", Look::Note, &outcome.printed.join(" | "));
         }
     }
+    if !finding.tests.is_empty() {
+        fact(0, "test", Look::Note, &words::tests(finding));
+    }
     let units = words::units(finding);
     if !units.is_empty() {
         let more = units.len().saturating_sub(MOST_UNITS);

@@ -295,7 +295,12 @@ pub fn crop(text: &str, indent: usize, focus: usize, room: usize, ellipsis: &str
     if width(rest) <= room || focus.saturating_sub(skip) < room * 2 / 3 {
         return (cut(rest, room, ellipsis), skip);
     }
-    let drop = focus - skip - room / 3;
+    // The end of the line if that has the focus, so that one ellipsis is enough.
+    let from_end = width(rest) + width(ellipsis) - room;
+    let drop = match skip + from_end <= focus {
+        true => from_end,
+        false => focus - skip - room / 3,
+    };
     let mut used = 0;
     let at = rest.char_indices().find(|(_, c)| {
         let before = used;
@@ -303,6 +308,9 @@ pub fn crop(text: &str, indent: usize, focus: usize, room: usize, ellipsis: &str
         before >= drop
     });
     let at = at.map_or(0, |(at, _)| at);
+    // A whole word reads better than its end.
+    let word = rest[at..].find(' ').map_or(at, |space| at + space + 1);
+    let at = if skip + width(&rest[..word]) <= focus { word } else { at };
     let shown = format!("{ellipsis}{}", &rest[at..]);
     (cut(&shown, room, ellipsis), skip + width(&rest[..at]) - width(ellipsis))
 }
@@ -324,6 +332,20 @@ mod tests {
         let (shown, shift) = crop(&long, 0, focus, 60, "…");
         assert!(width(&shown) <= 60);
         assert_eq!(shown.find("target").map(|at| width(&shown[..at])), Some(focus - shift));
+    }
+
+    #[test]
+    fn one_ellipsis_is_enough_where_the_end_has_the_focus() {
+        let line = "public void fire(String what) { for (Listener each : listeners) each.changed(what); }";
+        let focus = line.find("listeners").expect("is there");
+        let (shown, shift) = crop(line, 0, focus, 48, "…");
+        assert_eq!(shown, "…each : listeners) each.changed(what); }");
+        assert_eq!(
+            shown.find("listeners").map(|at| width(&shown[..at])),
+            Some(focus - shift)
+        );
+        let (shown, _) = crop(line, 0, line.find("fire").expect("is there"), 48, "…");
+        assert_eq!(shown, "public void fire(String what) { for (Listener e…");
     }
 
     #[test]

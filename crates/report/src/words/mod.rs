@@ -60,11 +60,11 @@ pub fn parse_rule(name: &str) -> Option<Rule> {
 pub fn evidence_meaning(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::Suspected => "the code breaks a rule of thumb; no run shows harm",
-        Evidence::Predicted => "locks and happens-before allow it; Ravel found no whole schedule to force",
-        Evidence::Witnessed => "a whole schedule leads to it; it has not happened in a forced run",
-        Evidence::Confirmed => {
-            "it happened in a forced run; that run had an outcome that a serial order can have as well"
+        Evidence::Predicted => "locks and happens-before allow it; no run has shown it",
+        Evidence::Witnessed => {
+            "the recorded run, or a whole schedule made of it, contains it; no forced run has shown it"
         }
+        Evidence::Confirmed => "it happened in a forced run; no harm was proven",
         Evidence::Harmful => "it happened in a forced run, and that run had an outcome that no serial order produces",
     }
 }
@@ -151,8 +151,17 @@ pub fn listed(all: Vec<String>, most: usize) -> String {
     }
 }
 
-/// What should be atomic, a line for each method: `Stock.take(int) in t1 and t2 (critical section)`.
+/// The tests that a finding was found in, the first few by name.
+pub fn tests(finding: &Finding) -> String {
+    listed(finding.tests.clone(), 3)
+}
+
+/// What should be atomic, a line for each method: `Stock.take(int) in t1 and t2 (critical section)`. None for a finding that says
+/// nothing about atomicity: the methods around a data race need not be atomic.
 pub fn units(finding: &Finding) -> Vec<String> {
+    if !finding.rule.family().is_interruption() {
+        return Vec::new();
+    }
     let mut known: Vec<(&str, Vec<&str>, Vec<UnitKind>)> = Vec::new();
     for unit in &finding.units {
         if !known.iter().any(|(method, ..)| *method == unit.method) {
@@ -204,7 +213,7 @@ const SURENESS: [UnitKind; 4] = [
     UnitKind::Method,
 ];
 
-/// Frames of an exception that are told.
+/// Frames of an exception that are shown.
 const MOST_FRAMES: usize = 4;
 
 /// Where the exception of an outcome was thrown, innermost first: `at Stock.take (Stock.java:14) from Shop.sell (Shop.java:8)`.

@@ -38,6 +38,7 @@ pub fn step_does(step: &FindingStep) -> String {
         "begin" => "starts",
         "end" => "ends",
         "join" => "joins a thread",
+        "await-class" => "waits for the initialisation of",
         "throw" => "throws the exception",
         "enter" => "enters",
         "exit" => "leaves",
@@ -52,6 +53,7 @@ pub fn step_op(step: &FindingStep) -> String {
     let order = match step.op.as_str() {
         "block" => "wait for",
         "wait" => "wait on",
+        "await-class" => "wait for the initialisation of",
         "terminate" => "end the program",
         other => other,
     };

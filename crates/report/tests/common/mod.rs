@@ -1,8 +1,6 @@
 //! What the tests of the formats share: the reports under `reports/`, the sources under `sources/`, and golden files
 //! that `BLESS=1` brings up to date.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -94,7 +94,7 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
         if held[usize::from(at)].as_ref().is_none_or(|held| !held.is_empty()) {
             continue;
         }
-        // The field that is written, or the read of the array in it of which an element is.
+        // The field that is written, or the read of the array in it whose element is written.
         let (field, array) = match flow.kind(at) {
             Kind::Write(index) => match known.field(program, index) {
                 Some(field) => (field, None),

@@ -206,7 +206,7 @@ impl<'a> Ranked<'a> {
     }
 }
 
-/// Whether an object that was given, and of which only a library's class is known, may well be one of this program that locks. A
+/// Whether an object that was given, and whose only known class is a library's, may well be one of this program that locks. A
 /// collection is most often one of the library, unless the method is that of a collection itself; of others the lock must be their own.
 fn is_known_kind(program: &Program, facts: &MethodFacts, lock: ExprId) -> bool {
     let mut root = lock;

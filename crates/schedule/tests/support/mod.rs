@@ -1,5 +1,4 @@
 //! Traces for tests, built by hand: an event per call, one position each.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 use ravel_schedule::{
     Broken, CheckError, CheckVerdict, Effort, EventAt, Generated, Goal, Image, Limits, NoSchedule, Schedule, Shape,

@@ -4,7 +4,7 @@
 //! one, not on its place. So of accesses that are equal in the first three the latest stands for all, and one under fewer locks, at least as
 //! late, stands for one under more. How many are left does not depend on how much code there is.
 //!
-//! **Bound**, a possible miss and counted: [`VARIANTS`] sets of locks of one thread and kind, none of which contains another.
+//! **Bound**, a possible miss and counted: [`VARIANTS`] sets of locks of one thread and kind; none contains another.
 
 use ravel_trace::ThreadId;
 

@@ -157,9 +157,49 @@ fn results_that_do_not_go_together_are_harm() {
     let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
     let (evidence, _, message) = told(&finding);
     assert_eq!(evidence, Evidence::Harmful);
-    assert!(
-        message.contains("C.add in t1 returned 0 and C.add in t2 returned 0; every serial order gives"),
-        "{message}"
+    assert_eq!(
+        message,
+        "C.add in t1 returned 0 and C.add in t2 returned 0; every serial order gives 0 and 1, or 1 and 0"
+    );
+}
+
+#[test]
+fn a_collection_is_judged_by_its_size_before_its_count_of_changes() {
+    let outcome = |add: [&str; 4]| {
+        let lines = |column: &str| add.map(|line| format!("{column}{line}\n")).concat();
+        let program = fake(&format!(
+            "main | t1 | t2\nfork t1 | |\nfork t2 | |\n| enter C.add()V |\n{}| exit |\n| | enter C.add()V\n{}| | exit\njoin t1 | |\njoin t2 | |\n",
+            lines("| "),
+            lines("| | "),
+        ));
+        let place = |wanted: &str| add.iter().position(|line| *line == wanted).map_or(0, |at| at as u32);
+        let (read, write) = (
+            place("r java.util.ArrayList.modCount"),
+            place("w java.util.ArrayList.modCount+1"),
+        );
+        let events = [("t1", 5 + read), ("t2", 11 + write), ("t1", 5 + write)];
+        let units = [("t1", 4, 9), ("t2", 10, 15)];
+        told(&judged(&program, finding(&program, Rule::Atomicity, &events, &units)))
+            .2
+            .to_owned()
+    };
+    // Both elements go to the same place.
+    let lost = outcome([
+        "r java.util.ArrayList.size",
+        "r java.util.ArrayList.modCount",
+        "w java.util.ArrayList.modCount+1",
+        "w java.util.ArrayList.size+1",
+    ]);
+    assert_eq!(lost, "java.util.ArrayList.size was 1; every serial order gives 2");
+    let counted = outcome([
+        "r java.util.ArrayList.modCount",
+        "w java.util.ArrayList.modCount+1",
+        "r java.util.ArrayList.size",
+        "w java.util.ArrayList.size+1",
+    ]);
+    assert_eq!(
+        counted,
+        "java.util.ArrayList.modCount was 1; every serial order gives 2"
     );
 }
 

@@ -103,7 +103,7 @@ struct Run<'a, 'c> {
     conditional: Vec<(u16, u16, u16, ExprId)>,
     tests: Vec<(PairId, Mark)>,
     assignments: Vec<(PairId, Mark)>,
-    /// Locks in no field of which a field got the read or the write lock, and the first such field.
+    /// Locks in no field whose read or write lock a field got, and the first such field.
     wholes: Vec<(ExprId, PairId)>,
     mutations: Vec<Mark>,
     waits: Vec<Mark>,

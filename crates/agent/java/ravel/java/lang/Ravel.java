@@ -82,6 +82,11 @@ final class Ravel {
 
     static native void noise(long thread);
 
+    // Tests.
+
+    /** See RavelTests: 0 how one is run alone, 1 one begins, 2 one ends. */
+    static native void test(Thread thread, int what, String id, String name);
+
     // Forced runs.
 
     /** Waits for the thread's turn. */

@@ -1,0 +1,137 @@
+//! What was done to the variables of a pattern's units before these begin and while they run, by other units of the same threads and by
+//! other threads.
+//!
+//! What a unit comes to depends on what came before it. Two runs tell something of the order of their units only if everything
+//! else was alike until the last of them had ended.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ravel_schedule::naming;
+use ravel_trace::{Event, LocationId, Names, Op};
+use rustc_hash::FxHashSet;
+
+use super::controls::{Controls, Serial};
+use super::harm::Judged;
+use super::marks::variable;
+use crate::runner::Forced;
+
+/// Writes of a run that are not part of the units: the path of the thread, and the variable.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Surroundings {
+    /// Before the first unit began.
+    before: Vec<(String, String)>,
+    /// Whether there are some between the beginning of the first unit and the end of the last one.
+    between: bool,
+}
+
+impl Judged<'_> {
+    /// The serial orders whose runs did the same as the forced ones until the units were over; the rest is missing. If others wrote while the
+    /// units ran, no serial order of the units alone is like it.
+    pub(super) fn begun_alike(&self, runs: &[Arc<Forced>], controls: &Controls) -> Controls {
+        // The schedules make them alike, unless a run left its own.
+        let by_schedule = |run: &Arc<Forced>| self.exact && (self.apart || run.slip().is_none());
+        if controls.runs().all(by_schedule) {
+            return controls.clone();
+        }
+        let mut variables = BTreeSet::new();
+        for run in runs.iter().chain(controls.runs()) {
+            self.touched(run, &mut variables);
+        }
+        let wanted = self.surroundings(&runs[0], &variables);
+        let is_alike = |run: &Arc<Forced>| {
+            let is_wanted =
+                |wanted: &Surroundings| !wanted.between && self.surroundings(run, &variables).as_ref() == Some(wanted);
+            by_schedule(run) || wanted.as_ref().is_some_and(is_wanted)
+        };
+        let (alike, others): (Vec<Serial>, Vec<Serial>) = controls
+            .orders
+            .iter()
+            .cloned()
+            .partition(|order| order.iter().all(is_alike));
+        match self.elsewhere || alike.is_empty() || !self.exact && !runs.iter().all(is_alike) {
+            true => Controls {
+                others_between: true,
+                ..controls.clone()
+            },
+            false => Controls {
+                missing: controls.missing.saturating_add(others.len()),
+                orders: alike,
+                others_between: false,
+            },
+        }
+    }
+
+    /// Adds the variables that units of a run access.
+    fn touched(&self, run: &Forced, variables: &mut BTreeSet<String>) {
+        let Some((events, names)) = &run.trace else { return };
+        let inside = self.inside(events, names);
+        let accesses = events
+            .iter()
+            .zip(&inside)
+            .filter(|(event, inside)| **inside && event.op.location().is_some());
+        variables.extend(accesses.map(|(event, _)| variable(event, names)));
+    }
+
+    /// None if not all of it is known.
+    fn surroundings(&self, run: &Forced, variables: &BTreeSet<String>) -> Option<Surroundings> {
+        let (events, names) = run.trace.as_ref().filter(|_| !run.partial)?;
+        let inside = self.inside(events, names);
+        let first = inside.iter().position(|inside| *inside)?;
+        let last = inside.iter().rposition(|inside| *inside)?;
+        let paths = naming::thread_names(names, names.threads.len());
+        let of_units: FxHashSet<LocationId> = events
+            .iter()
+            .zip(&inside)
+            .filter(|(_, inside)| **inside)
+            .filter_map(|(event, _)| event.op.location())
+            .collect();
+        let mut found = Surroundings::default();
+        for (place, event) in events.iter().enumerate().take(last) {
+            let Some(location) = event.op.location().filter(|_| !inside[place] && event.op.is_write()) else {
+                continue;
+            };
+            let variable = variable(event, names);
+            if place >= first {
+                // Objects are known within one run: the same field of another one is another matter.
+                found.between |= of_units.contains(&location) || self.is_of_pattern(&variable);
+            } else if variables.contains(&variable) {
+                let path = paths.get(event.thread.index()).map(|name| name.path.clone());
+                found.before.push((path.unwrap_or_default(), variable));
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether a variable is one of the pattern's.
+    fn is_of_pattern(&self, variable: &str) -> bool {
+        let mut events = self.candidate.events.iter();
+        events.any(|event| {
+            self.marks
+                .get(event.index)
+                .is_some_and(|mark| mark.variable == variable)
+        })
+    }
+
+    /// Which events of a run belong to the units, as far as these take as long as they did when they were recorded.
+    fn inside(&self, events: &[Event], names: &Names) -> Vec<bool> {
+        let paths = naming::thread_names(names, names.threads.len());
+        let mut inside = vec![false; events.len()];
+        for (span, unit) in self.goal.units.iter().zip(&self.candidate.units) {
+            let Some(mark) = self.marks.get(unit.begin.index) else {
+                continue;
+            };
+            let place = |position: u32| self.shifts.position(&mark.thread, position);
+            let (begin, end) = (place(span.begin), span.end.map_or(u32::MAX, place));
+            let is_behind = |event: &Event| {
+                event.position == begin && span.begins_behind_a_point() && !matches!(event.op, Op::Acquire { .. })
+            };
+            for (event, inside) in events.iter().zip(&mut inside) {
+                let path = paths.get(event.thread.index()).map(|name| name.path.as_str());
+                let is_own = path == Some(mark.thread.as_str()) && (begin..=end).contains(&event.position);
+                *inside |= is_own && !is_behind(event);
+            }
+        }
+        inside
+    }
+}
