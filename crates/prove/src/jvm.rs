@@ -26,7 +26,7 @@ use crate::files;
 use crate::input::Again;
 use crate::launch::{add_agent, agent_option, is_agent_option, starts_java, surroundings, without_agent};
 use crate::observer::{Observer, Progress, Work};
-use crate::runner::{Forced, Runner};
+use crate::runner::{Forced, MOST_COMPARED, Runner};
 
 /// The file that a run leaves its trace in.
 const TRACE: &str = "trace";
@@ -299,6 +299,7 @@ impl JvmRunner {
             partial: self.watched.is_some(),
             whole: false,
             trace: None,
+            frames: Vec::new(),
             returned: Vec::new(),
             failures: Vec::new(),
         };
@@ -408,6 +409,7 @@ impl Runner for JvmRunner {
         match read(&scratch.join(TRACE), kept) {
             Ok(Some(told)) => {
                 result.trace = Some((told.events, told.names));
+                result.frames = told.frames;
                 result.returned = told.returned;
                 result.whole = told.whole;
                 result.failures = told.failures;
@@ -459,6 +461,8 @@ const ASK: u64 = 1 << 16;
 /// The events of a forced run.
 struct Told {
     events: Vec<Event>,
+    /// Methods entered and left, each with the number of events before it.
+    frames: Vec<(usize, Event)>,
     /// The returns of its methods.
     returned: Vec<Event>,
     names: Names,
@@ -472,12 +476,15 @@ struct Told {
 /// harm need stay in memory.
 fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
     let mut reader = Reader::open(path, ReadOptions { salvage: true })?;
-    let mut returned = Vec::new();
+    let (mut returned, mut frames) = (Vec::new(), Vec::new());
     let mut seen: u64 = 0;
     while let Some(event) = reader.next_event()? {
         seen += 1;
         if seen.is_multiple_of(ASK) && crate::interrupt::requested() {
             bail!("interrupted");
+        }
+        if matches!(event.op, Op::Enter { .. } | Op::Exit { .. }) && kept.events.len() <= MOST_COMPARED {
+            frames.push((kept.events.len(), event));
         }
         if matches!(event.op, Op::Enter { .. } | Op::Exit { .. } | Op::Call) {
             continue;
@@ -493,9 +500,14 @@ fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
     }
     let whole = reader.footer().is_some_and(|footer| footer.ended == EndReason::Exit);
     let failures = reader.footer().map_or_else(Vec::new, |footer| footer.failures.clone());
+    let events = kept.finish();
+    if events.len() > MOST_COMPARED {
+        frames.clear();
+    }
     Ok(Some(Told {
         failures,
-        events: kept.finish(),
+        events,
+        frames,
         returned,
         names: reader.into_names(),
         whole,

@@ -9,7 +9,9 @@ mod clock;
 mod controls;
 mod divergence;
 mod endings;
+mod equivalent;
 mod harm;
+mod judgement;
 mod marks;
 mod objects;
 mod ordered;
@@ -93,6 +95,8 @@ pub struct Tally {
     pub happened: usize,
     /// Runs of the program.
     pub runs: usize,
+    /// Runs that were not made, since they would have been the same as others.
+    pub spared: usize,
     /// Time spent on making schedules, of all threads that did.
     pub scheduling: Duration,
     /// Time spent on forced runs, of all threads that waited for one.
@@ -118,6 +122,7 @@ impl Tally {
         self.forced.extend(other.forced);
         self.happened += other.happened;
         self.runs += other.runs;
+        self.spared += other.spared;
         self.scheduling += other.scheduling;
         self.replaying += other.replaying;
         self.directing += other.directing;

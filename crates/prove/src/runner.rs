@@ -15,6 +15,9 @@ use ravel_trace::{Event, Failure, FailureKind};
 
 use crate::words;
 
+/// Events of a run up to which it is compared with schedules that were not run: longer ones seldom repeat themselves.
+pub const MOST_COMPARED: usize = 20_000;
+
 /// Runs the recorded program again.
 pub trait Runner: Sync {
     /// Runs it under a schedule; `number` tells runs apart that go on at the same time.
@@ -44,6 +47,9 @@ pub struct Forced {
     pub whole: bool,
     /// Its events and names; none if no trace was left.
     pub trace: Option<(Vec<Event>, Names)>,
+    /// Where its threads entered and left methods, each with the number of events before it; empty for a run of more than
+    /// [`MOST_COMPARED`] events.
+    pub frames: Vec<(usize, Event)>,
     /// What its methods returned.
     pub returned: Vec<Event>,
     /// What went wrong in it.

@@ -7,25 +7,20 @@ use std::time::Instant;
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind};
 use ravel_analysis::limit::{Limit, LimitKind};
-use ravel_protocol::Cause;
 use ravel_schedule::{
     CheckVerdict, Contenders, Effort, Generated, Goal, Image, Schedule, Shape, Start, generate, generate_from,
 };
-use ravel_trace::naming::Frame;
-use ravel_trace::{FailedThread, Failure, FailureKind};
 use rustc_hash::FxHashSet;
 
 use super::clock::Clock;
 use super::divergence::{RecordedPath, Shifts};
 use super::endings::{self, Ending};
-use super::harm::Judged;
 use super::marks::Marks;
 use super::objects::Objects;
 use super::ordered;
 use super::retell::ToldAccess;
 use super::runs::Runs;
 use super::{ForcingLine, Recorded, Tally};
-use crate::failures::is_alike;
 use crate::runner::Forced;
 use crate::words;
 
@@ -44,14 +39,16 @@ const FEW: u64 = 10_000;
 pub struct Prover<'a> {
     pub(super) image: &'a Image,
     runs: &'a Runs<'a>,
-    marks: &'a Marks,
-    path: &'a RecordedPath<'a>,
+    pub(super) marks: &'a Marks,
+    pub(super) path: &'a RecordedPath<'a>,
     /// No run is begun after this.
     time: Time<'a>,
     /// Runs that this finding needs, whether they were made for it or not: schedule and number.
     needed: FxHashSet<(Schedule, usize)>,
     /// How many of the trace's events schedules are made of, if not of all.
     cut: Option<u64>,
+    /// Which runs may stand for others.
+    pub(super) sparing: Sparing,
     /// What was tried.
     pub tally: Tally,
     /// Whether a run went another way than its schedule, which may be for lack of a processor.
@@ -91,26 +88,48 @@ impl Time<'_> {
     }
 }
 
+/// Whether a run that was made under another schedule may stand for one that would be the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Sparing {
+    /// Every run is made: the result is evidence.
+    #[default]
+    Nothing,
+    /// It may.
+    Allowed,
+    /// It did.
+    Done,
+}
+
 /// A way round in which the events of an occurrence count as the pattern.
-struct Way {
-    candidate: Candidate,
-    goal: Goal,
+pub(super) struct Way {
+    pub(super) candidate: Candidate,
+    pub(super) goal: Goal,
     /// Whether other code writes to the same locations as well.
-    contended: bool,
+    pub(super) contended: bool,
     /// Whether several threads of the pattern go on after it.
-    goes_on: bool,
+    pub(super) goes_on: bool,
     /// Schedules that have the pattern, each with its endings and the start that it has in common with serial orders.
-    schedules: VecDeque<(Vec<Ending>, Option<Start>)>,
+    pub(super) schedules: VecDeque<(Vec<Ending>, Option<Start>)>,
+}
+
+/// What an ending of an occurrence that happened came to.
+struct EndingTold {
+    /// A run that left the recorded path, from which the schedule was learnt.
+    went: Option<Arc<Forced>>,
+    /// Why it is not harmful, empty if it is.
+    limit: Limit,
+    /// Whether its outcome may be harm.
+    may_harm: bool,
 }
 
 /// Runs that had the pattern.
-struct Happened {
-    runs: Vec<Arc<Forced>>,
+pub(super) struct Happened {
+    pub(super) runs: Vec<Arc<Forced>>,
     /// The schedule that they were forced into.
-    schedule: Schedule,
-    shifts: Shifts,
+    pub(super) schedule: Schedule,
+    pub(super) shifts: Shifts,
     /// A run that left the recorded path, from which the schedule was learnt.
-    went: Option<Arc<Forced>>,
+    pub(super) went: Option<Arc<Forced>>,
 }
 
 impl<'a> Prover<'a> {
@@ -124,6 +143,7 @@ impl<'a> Prover<'a> {
             time,
             needed: FxHashSet::default(),
             cut: recorded.cut,
+            sparing: Sparing::default(),
             tally: Tally::default(),
             disturbed: false,
             cut_short: false,
@@ -299,38 +319,29 @@ impl<'a> Prover<'a> {
                         self.cut_short = true;
                         return Ok(result);
                     }
-                    let schedule = &ending.schedule;
-                    match self.confirm(&way.candidate, &way.goal, schedule, result.is_err(), went.as_deref())? {
-                        Ok(happened) => {
-                            went = went.or(happened.went.clone());
-                            let schedule = happened.schedule.clone();
-                            let (accesses, objects) = self.accesses(&way.candidate, &happened);
-                            if result.is_err() && finding.evidence < Evidence::Confirmed {
-                                finding.schedule = schedule.to_pairs();
-                                self.marks.retell(finding, &way.candidate, &accesses);
-                            }
-                            let before = finding.outcome.clone();
-                            let limit = self.judge(finding, &way, happened, (ending, start.as_ref()), &objects)?;
-                            // An outcome that may be harm has its own reason why that is not certain.
-                            let is_normal = |outcome: &Outcome| outcome.kind == OutcomeKind::Normal;
-                            let is_outcome_told =
-                                finding.outcome != before && !finding.outcome.as_ref().is_some_and(is_normal);
-                            may_harm |= is_outcome_told;
+                    match self.ending(
+                        finding,
+                        &way,
+                        (ending, start.as_ref()),
+                        result.is_err(),
+                        went.as_deref(),
+                    )? {
+                        Ok(told) => {
+                            went = went.or(told.went);
+                            may_harm |= told.may_harm;
                             // With other writers, only the ending in which all threads go on one by one can be compared.
                             let tells_more = ending.apart == contended && !may_harm;
-                            if result.is_err() || is_outcome_told || tells_more || limit.is_empty() {
-                                result = Ok(limit);
+                            if result.is_err() || told.may_harm || tells_more || told.limit.is_empty() {
+                                result = Ok(told.limit);
                             }
                             if finding.evidence == Evidence::Harmful {
-                                finding.schedule = schedule.to_pairs();
-                                self.marks.retell(finding, &way.candidate, &accesses);
                                 return Ok(result);
                             }
                             way.schedules.clear();
                         }
                         Err(why) => {
                             if finding.schedule.is_empty() {
-                                finding.schedule = schedule.to_pairs();
+                                finding.schedule = ending.schedule.to_pairs();
                             }
                             if result.is_err() {
                                 result = Err(why);
@@ -350,6 +361,68 @@ impl<'a> Prover<'a> {
             number += 1;
         }
         Ok(result)
+    }
+
+    /// Forces an occurrence with one of its endings and judges it; why it did not happen. Runs that were made for something else may stand for
+    /// those of a finding that has happened, as long as they show neither harm nor that it does not happen this time.
+    fn ending(
+        &mut self,
+        finding: &mut Finding,
+        way: &Way,
+        (ending, start): (&Ending, Option<&Start>),
+        first: bool,
+        went: Option<&Forced>,
+    ) -> Result<Result<EndingTold, Limit>> {
+        self.sparing = match finding.evidence >= Evidence::Confirmed {
+            true => Sparing::Allowed,
+            false => Sparing::Nothing,
+        };
+        loop {
+            let told = self.ending_once(finding, way, (ending, start), first, went)?;
+            let is_final = matches!(&told, Ok(Some(_))) || told.is_err() && self.sparing != Sparing::Done;
+            self.sparing = Sparing::Nothing;
+            match told {
+                Ok(Some(told)) => return Ok(Ok(told)),
+                Err(why) if is_final => return Ok(Err(why)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The same with such runs as may be used now; none if they would show harm, and some were made for something else.
+    fn ending_once(
+        &mut self,
+        finding: &mut Finding,
+        way: &Way,
+        (ending, start): (&Ending, Option<&Start>),
+        first: bool,
+        went: Option<&Forced>,
+    ) -> Result<Result<Option<EndingTold>, Limit>> {
+        let wanted = if finding.evidence < Evidence::Confirmed { 2 } else { 1 };
+        let attempt = self.confirm((&way.candidate, &way.goal), &ending.schedule, (first, wanted), went)?;
+        let happened = match attempt {
+            Ok(happened) => happened,
+            Err(why) => return Ok(Err(why)),
+        };
+        let schedule = happened.schedule.clone();
+        let went = happened.went.clone();
+        let (accesses, objects) = self.accesses(&way.candidate, &happened);
+        if first && finding.evidence < Evidence::Confirmed {
+            finding.schedule = schedule.to_pairs();
+            self.marks.retell(finding, &way.candidate, &accesses);
+        }
+        let before = finding.outcome.clone();
+        let Some(limit) = self.judge(finding, way, happened, (ending, start), &objects)? else {
+            return Ok(Ok(None));
+        };
+        if finding.evidence == Evidence::Harmful {
+            finding.schedule = schedule.to_pairs();
+            self.marks.retell(finding, &way.candidate, &accesses);
+        }
+        // An outcome that may be harm has its own reason why that is not certain.
+        let is_normal = |outcome: &Outcome| outcome.kind == OutcomeKind::Normal;
+        let may_harm = finding.outcome != before && !finding.outcome.as_ref().is_some_and(is_normal);
+        Ok(Ok(Some(EndingTold { went, limit, may_harm })))
     }
 
     /// The schedules of a goal: from a common start of its units, if there is one, then from anywhere. Why there is none.
@@ -387,8 +460,16 @@ impl<'a> Prover<'a> {
         (told.collect(), objects)
     }
 
-    /// A schedule's run of this number, from 0.
+    /// A schedule's run of this number, from 0, or one that stands for it, where that may be.
     pub(super) fn run(&mut self, schedule: &Schedule, number: usize) -> Result<Arc<Forced>> {
+        if self.sparing != Sparing::Nothing
+            && number == 0
+            && let Some(run) = self.runs.like(schedule)
+        {
+            self.sparing = Sparing::Done;
+            self.tally.spared += 1;
+            return Ok(run);
+        }
         let start = Instant::now();
         let (run, new) = self.runs.get(schedule, number)?;
         self.tally.replaying += start.elapsed();
@@ -397,14 +478,13 @@ impl<'a> Prover<'a> {
         Ok(run)
     }
 
-    /// Two runs out of two must have the pattern. With `first`, the occurrence has not been seen to happen yet; `went` is a run
-    /// that shows which other points the threads pass on the way there, if they do.
+    /// So many runs out of as many must have the pattern: two, until the finding is confirmed. With `first`, the occurrence has not been seen to
+    /// happen yet; `went` is a run that shows which other points the threads pass on the way there, if they do.
     fn confirm(
         &mut self,
-        candidate: &Candidate,
-        goal: &Goal,
+        (candidate, goal): (&Candidate, &Goal),
         schedule: &Schedule,
-        first: bool,
+        (first, wanted): (bool, usize),
         went: Option<&Forced>,
     ) -> Result<Result<Happened, Limit>> {
         let mut runs = Vec::new();
@@ -412,7 +492,6 @@ impl<'a> Prover<'a> {
         let known = went.and_then(|run| self.path.learn(schedule, run));
         let (mut schedule, mut shifts) = known.unwrap_or_else(|| (schedule.clone(), Shifts::default()));
         let mut went = None;
-        let wanted = if first { 2 } else { 1 };
         while runs.len() < wanted {
             let run = self.run(&schedule, number)?;
             number += 1;
@@ -447,7 +526,13 @@ impl<'a> Prover<'a> {
     }
 
     /// Whether a run had the candidate's events, by the same threads at the same places, in the wanted order.
-    fn happened(&self, candidate: &Candidate, goal: &Goal, shifts: &Shifts, run: &Forced) -> Result<(), Limit> {
+    pub(super) fn happened(
+        &self,
+        candidate: &Candidate,
+        goal: &Goal,
+        shifts: &Shifts,
+        run: &Forced,
+    ) -> Result<(), Limit> {
         if goal.shape == Shape::Blocked {
             return match run.deadlock() {
                 Some(threads) if self.threads_of(candidate).iter().all(|name| threads.contains(name)) => Ok(()),
@@ -487,158 +572,8 @@ impl<'a> Prover<'a> {
         Ok(())
     }
 
-    /// The way of the units' threads to where these begin. Another thread may take another path: what that does to the variables of the
-    /// units is seen by itself.
-    fn way_to_units(&self, goal: &Goal, start: &Start) -> Schedule {
-        let names = self.image.thread_names();
-        let paths: BTreeSet<&str> = goal
-            .units
-            .iter()
-            .filter_map(|unit| names.get(unit.thread.index()))
-            .map(|name| name.path.as_str())
-            .collect();
-        let mut way = start.schedule(self.image);
-        let threads = way.threads.clone();
-        way.segments
-            .retain(|segment| paths.contains(threads[segment.thread].path.as_str()));
-        way
-    }
-
-    /// Compares what happened with what serial orders of the units give, from the start that they have in common if there is one, after
-    /// which the threads go on one by one if they did so when it happened. Why it is not harmful, empty if it is.
-    fn judge(
-        &mut self,
-        finding: &mut Finding,
-        way: &Way,
-        happened: Happened,
-        (ending, start): (&Ending, Option<&Start>),
-        objects: &Objects,
-    ) -> Result<Limit> {
-        let (candidate, goal, apart) = (&way.candidate, &way.goal, ending.apart);
-        let Happened {
-            mut runs,
-            schedule,
-            shifts,
-            went: _,
-        } = happened;
-        if finding.evidence < Evidence::Confirmed {
-            finding.evidence = Evidence::Confirmed;
-            finding.outcome = Some(Outcome::new(
-                OutcomeKind::Normal,
-                "the pattern happened; this time it had no visible effect",
-            ));
-        }
-        if goal.shape == Shape::Blocked {
-            return self.judge_deadlock(finding, candidate, goal, (&schedule, &shifts), runs);
-        }
-        let variables = finding.variables.clone();
-        let way_there = start.map(|start| self.way_to_units(goal, start));
-        let elsewhere = way_there.is_some_and(|way_there| {
-            let mut diverged = runs
-                .iter()
-                .filter_map(|run| self.path.first_divergence(&way_there, run));
-            diverged.next().is_some()
-        });
-        let judged = Judged {
-            marks: self.marks,
-            candidate,
-            goal,
-            shifts: &shifts,
-            exact: start.is_some()
-                && !elsewhere
-                && schedule == ending.schedule
-                && runs.iter().all(|run| is_exact(run, ending)),
-            elsewhere,
-            variables: &variables,
-            threads: self.threads_of(candidate),
-            contended: way.contended,
-            goes_on: way.goes_on,
-            apart,
-            objects,
-        };
-        // One run of each order tells most of what does no harm.
-        let controls = self.controls(goal, candidate, 1, apart, start)?;
-        if controls.orders.is_empty() {
-            self.disturbed = true;
-            let why = "no serial order of the units could be forced, so harm is unknown";
-            return Ok(Limit::new(why, [LimitKind::NotCompared]));
-        }
-        let Some(harm) = judged.harm(&runs, &controls) else {
-            if let Some(outcome) = own_exception(&runs, finding) {
-                finding.outcome = Some(outcome);
-            }
-            return Ok(judged.no_harm(&runs, &controls));
-        };
-        if runs.len() < 2 {
-            runs.push(self.run(&schedule, 1)?);
-        }
-        let again = self.happened(candidate, goal, &shifts, &runs[1]);
-        // Orders that end alike show that nothing else differs between runs; of others, each is run again.
-        let controls = self.controls(goal, candidate, if harm.steady { 1 } else { 2 }, apart, start)?;
-        let harm = match again.is_ok() && !controls.orders.is_empty() {
-            true => judged.harm(&runs, &controls),
-            false => None,
-        };
-        if let Some(harm) = &harm {
-            finding.serial = judged.serial_runs(finding, harm, &controls);
-        }
-        match harm {
-            Some(harm) if harm.missing == 0 && !harm.others_between => {
-                finding.evidence = Evidence::Harmful;
-                finding.outcome = Some(harm.outcome);
-                Ok(Limit::default())
-            }
-            Some(harm) => {
-                finding.outcome = Some(harm.outcome);
-                self.disturbed = true;
-                Ok(match harm.others_between {
-                    true => "other code wrote to the same variables between the units, and the serial orders that were run do not have that, so \
-                             harm is not certain"
-                        .into(),
-                    false => format!(
-                        "{} of the serial orders of the units could not be run, so harm is not certain",
-                        harm.missing
-                    )
-                    .into(),
-                })
-            }
-            None => {
-                self.disturbed = true;
-                Ok("the harmful outcome could not be repeated".into())
-            }
-        }
-    }
-
-    /// Threads that block each other are harm by themselves, if they do so twice.
-    fn judge_deadlock(
-        &mut self,
-        finding: &mut Finding,
-        candidate: &Candidate,
-        goal: &Goal,
-        (schedule, shifts): (&Schedule, &Shifts),
-        mut runs: Vec<Arc<Forced>>,
-    ) -> Result<Limit> {
-        if runs.len() < 2 {
-            runs.push(self.run(schedule, 1)?);
-        }
-        if runs
-            .iter()
-            .any(|run| self.happened(candidate, goal, shifts, run).is_err())
-        {
-            self.disturbed = true;
-            return Ok("the harmful outcome could not be repeated".into());
-        }
-        let threads = runs[0].deadlock().unwrap_or_default();
-        finding.evidence = Evidence::Harmful;
-        finding.outcome = Some(Outcome::new(
-            OutcomeKind::Deadlock,
-            format!("{} wait for each other", words::threads(threads)),
-        ));
-        Ok(Limit::default())
-    }
-
     /// The names of the threads of a candidate's events.
-    fn threads_of(&self, candidate: &Candidate) -> BTreeSet<String> {
+    pub(super) fn threads_of(&self, candidate: &Candidate) -> BTreeSet<String> {
         let names = self.image.thread_names();
         let threads = candidate.events.iter().map(|event| event.thread.index());
         threads
@@ -646,32 +581,6 @@ impl<'a> Prover<'a> {
             .map(|name| name.name.clone())
             .collect()
     }
-}
-
-/// Whether a run took all turns of its schedule up to where its units were over; a thread may end before its turn does.
-fn is_exact(run: &Forced, ending: &Ending) -> bool {
-    let Some(turns) = ending.units_over else {
-        return false;
-    };
-    run.slip()
-        .is_none_or(|slip| slip.turn >= turns || matches!(slip.cause, Cause::ThreadEnded | Cause::ProgramEnded))
-}
-
-/// The exception that ended a thread of the pattern in all of its runs, thrown in or below the method of its step: how these runs ended, even if
-/// a serial order ends so too.
-fn own_exception(runs: &[Arc<Forced>], finding: &Finding) -> Option<Outcome> {
-    let in_method = |thread: &FailedThread| {
-        let frames = || thread.stack.iter().map(|frame| Frame::parse(frame));
-        let of_thread = finding.steps.iter().filter(|step| step.thread == thread.name);
-        let mut methods = of_thread.map(|step| step.frame());
-        methods.any(|own| frames().any(|frame| (frame.class, frame.method) == (own.class, own.method)))
-    };
-    let is_own = |failure: &&Failure| failure.kind == FailureKind::Exception && failure.threads.iter().any(in_method);
-    let first = runs.first()?.failures.iter().find(is_own)?;
-    let has_it = |run: &Arc<Forced>| run.failures.iter().any(|failure| is_alike(failure, first));
-    let thread = first.threads.first()?.name.clone();
-    let outcome = Outcome::new(OutcomeKind::Exception, first.exception.clone()).of(thread);
-    runs.iter().all(has_it).then(|| runs[0].account(outcome))
 }
 
 /// The orders in which a candidate's events count as the pattern. Those of a race are two, and the one that was not

@@ -1,6 +1,7 @@
 //! Forced runs of one program, each made once: findings that rest on the same units need the same serial runs, and some the
 //! same schedule.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,6 +10,7 @@ use ravel_schedule::Schedule;
 use ravel_trace::FailureKind;
 use rustc_hash::FxHashMap;
 
+use super::equivalent;
 use crate::failures::FailedRun;
 use crate::runner::{Forced, Runner};
 
@@ -16,6 +18,8 @@ use crate::runner::{Forced, Runner};
 const MOST_KEPT: usize = 2_000_000;
 /// Failures of runs that are kept.
 const MOST_FAILURES: usize = 256;
+/// Events of the latest runs that may stand for others: to compare with all of them takes less than to make one.
+const MOST_STANDING: usize = 200_000;
 
 /// The runs of one schedule, in the order in which they were made.
 type Made = Arc<Mutex<Vec<Arc<Forced>>>>;
@@ -27,6 +31,8 @@ pub struct Runs<'a> {
     next: AtomicUsize,
     known: Mutex<FxHashMap<Schedule, Made>>,
     events: AtomicUsize,
+    /// Those that may stand for others, the latest last.
+    whole: Mutex<VecDeque<Arc<Forced>>>,
     failed: Mutex<Vec<FailedRun>>,
 }
 
@@ -38,6 +44,7 @@ impl<'a> Runs<'a> {
             next: AtomicUsize::new(0),
             known: Mutex::default(),
             events: AtomicUsize::new(0),
+            whole: Mutex::default(),
             failed: Mutex::default(),
         }
     }
@@ -63,7 +70,34 @@ impl<'a> Runs<'a> {
     /// Forgets all of them.
     pub fn clear(&self) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.whole.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.events.store(0, Ordering::Relaxed);
+    }
+
+    /// A run that was made under another schedule, as it would have been under this one, if it would have been
+    /// [the same](equivalent).
+    pub fn like(&self, schedule: &Schedule) -> Option<Arc<Forced>> {
+        let whole: Vec<Arc<Forced>> = {
+            let whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+            whole.iter().rev().cloned().collect()
+        };
+        let stand_in = whole.iter().find_map(|run| equivalent::stand_in(run, schedule))?;
+        Some(Arc::new(stand_in))
+    }
+
+    fn keep_whole(&self, run: &Arc<Forced>) {
+        if !equivalent::can_stand_in(run) {
+            return;
+        }
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        whole.push_back(Arc::clone(run));
+        let length = |run: &Arc<Forced>| run.trace.as_ref().map_or(0, |(events, _)| events.len());
+        let mut events: usize = whole.iter().map(length).sum();
+        while events > MOST_STANDING
+            && let Some(oldest) = whole.pop_front()
+        {
+            events -= length(&oldest);
+        }
     }
 
     /// A schedule's run of this number, from 0, and whether it had to be made. A caller waits for a run that another caller is
@@ -84,6 +118,7 @@ impl<'a> Runs<'a> {
         let kept = self.events.fetch_add(events, Ordering::Relaxed) + events;
         if kept <= MOST_KEPT {
             made.push(Arc::clone(&run));
+            self.keep_whole(&run);
         } else {
             self.events.fetch_sub(events, Ordering::Relaxed);
         }

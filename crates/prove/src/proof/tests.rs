@@ -2,6 +2,7 @@
 
 mod budget;
 mod deadlocks;
+mod equivalent;
 mod harm;
 mod others;
 mod paths;

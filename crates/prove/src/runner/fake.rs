@@ -421,6 +421,8 @@ impl<'p> Machine<'p> {
             remark: Limit::default(),
             partial: false,
             whole: ended_by.is_none(),
+            // They are among its events.
+            frames: Vec::new(),
             returned: returned.collect(),
             failures: Vec::new(),
             trace: Some((trace.events().to_vec(), names)),
