@@ -16,11 +16,11 @@ run_one() {
     echo "$label" >"$log.label"
     set -m
     {
-        local status=0 start=$SECONDS
-        env -u RAVEL_SIDE_BY_SIDE "$@" >"$log.log" 2>&1 </dev/null 9>&- || status=$?
+        local status=0 TIMEFORMAT='%0R s, %0U + %0S s of processor time' took
+        took=$( { time env -u RAVEL_SIDE_BY_SIDE "$@" >"$log.log" 2>&1 </dev/null 9>&-; } 2>&1) || status=$?
         {
             flock 8
-            printf '\n== %s: %d s\n' "$label" $((SECONDS - start))
+            printf '\n== %s: %s\n' "$label" "$took"
             cat "$log.log"
         } 8>"$RAVEL_SIDE_BY_SIDE/printing"
         echo "$status" >"$log.status"

@@ -36,6 +36,11 @@ const GRACE: Duration = Duration::from_secs(10);
 const LAST_GRACE: Duration = Duration::from_secs(1);
 /// What a directed run may take at least.
 const LEAST_DIRECTED: Duration = Duration::from_secs(5);
+/// A recorded run below this is repeated with [`COMPILE_QUICKLY`].
+const SHORT: Duration = Duration::from_secs(3);
+/// Lets the JVM compile by its quick compiler alone. Where a program runs for a fraction of a second, many times in all, the other one takes a third of
+/// the processor time and saves none.
+const COMPILE_QUICKLY: &str = "-XX:TieredStopAtLevel=1";
 /// The file that a run leaves its output in.
 const OUTPUT: &str = "output";
 
@@ -62,6 +67,8 @@ pub struct JvmRunner {
     /// The longest directed run, which costs little more than a plain one: a program that does not end by itself must not use up the
     /// time of many.
     directed_limit: Duration,
+    /// Whether the recorded run was so short that its code is hardly worth compiling.
+    short: bool,
 }
 
 impl JvmRunner {
@@ -128,6 +135,7 @@ impl JvmRunner {
             scratch,
             limit,
             end_by: None,
+            short: elapsed(trace).is_some_and(|elapsed| elapsed < SHORT),
             directed_limit: elapsed(trace).map_or(limit, |elapsed| limit.min(LEAST_DIRECTED + 3 * elapsed)),
         })
     }
@@ -341,6 +349,8 @@ impl JvmRunner {
             let own = own.map(|(_, value)| value.clone());
             add_agent(&mut command, own, &self.library, &options);
         } else {
+            // The program's own options come later, so they prevail.
+            command.args(self.short.then_some(COMPILE_QUICKLY));
             command.arg(agent_option(&self.library, &options));
         }
         match &fresh {
