@@ -87,6 +87,16 @@ impl Idle {
             .any(|text| state(&text) == Some('R') && !is_compiler(&text))
     }
 
+    /// How long all threads of this process together have run.
+    pub fn of_process() -> Duration {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the kernel writes to the structure, which lives through the call.
+        match unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) } {
+            0 => Duration::new(time.tv_sec as u64, time.tv_nsec as u32),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// Whether this process has started others that still are there: what it waits for may come from them.
     pub fn has_children() -> bool {
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {

@@ -115,8 +115,11 @@ pub(super) const MOST_LOCK_RELEASES: u64 = 5;
 const LONELY_HOLDS: u64 = 2;
 /// Visits of others to the first step after which a thread loses its role that took the first step and did not go on.
 const STALE_VISITS: u64 = 8;
-/// Threads that must stay free while goals hold others.
+/// Threads that must stay free while goals hold others, and while a goal has its first holds: the place may be one that threads come to once.
 const FREE_THREADS: usize = 2;
+const FREE_AT_FIRST: usize = 1;
+/// Holds of a goal that count as its first.
+const FIRST_HOLDS: u64 = 2;
 
 /// What a site means for a goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -368,7 +371,11 @@ impl<K> Director<K> {
                 .iter()
                 .flat_map(|state| state.visitors.iter().flatten().copied())
                 .collect();
-            if held >= all.len().saturating_sub(FREE_THREADS).max(1) {
+            let free = match state.account.holds < FIRST_HOLDS {
+                true => FREE_AT_FIRST,
+                false => FREE_THREADS,
+            };
+            if held >= all.len().saturating_sub(free).max(1) {
                 return false;
             }
         }
@@ -676,10 +683,9 @@ impl<K> Director<K> {
         self.goals[goal].failed_in_a_row
     }
 
-    /// Milliseconds of holding so far: of a goal, and of all.
-    pub fn held_millis(&self, goal: usize) -> (u64, u64) {
-        let all = self.goals.iter().map(|state| state.account.held_millis).sum();
-        (self.goals[goal].account.held_millis, all)
+    /// Whether a goal is still wanted in this run.
+    pub fn is_goal_armed(&self, goal: usize) -> bool {
+        self.goals[goal].armed
     }
 
     /// Gives a goal up in this run.

@@ -452,6 +452,22 @@ fn threads_stay_free_for_the_steps_of_held_ones() {
 }
 
 #[test]
+fn a_goal_that_has_hardly_held_a_thread_needs_one_free_thread() {
+    let other = Goal {
+        steps: vec![step(0, 2, Hold::Never, Some(1)), step(1, 3, Hold::Here, None)],
+        ..race([2, 3])
+    };
+    let mut director = Director::new(&plan(4, vec![race([0, 1]), other]));
+    assert!(arrive(&mut director, 1, 1, 7).is_some());
+    arrive(&mut director, 3, 2, 7);
+    for _ in 0..2 {
+        let held = arrive(&mut director, 2, 3, 7).expect("three threads in all, and one is held");
+        director.release(held, Released::Idle, 1);
+    }
+    assert_eq!(arrive(&mut director, 2, 3, 7), None, "two must be free from now on");
+}
+
+#[test]
 fn a_hold_point_inside_a_lock_that_others_need_is_given_up() {
     let mut director = Director::new(&plan(2, vec![race([0, 1])]));
     for _ in 0..MOST_LOCK_RELEASES {

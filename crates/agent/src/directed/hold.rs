@@ -29,18 +29,23 @@ const PATIENCE: [u32; 4] = [1, 4, 1, 16];
 const LOCK_POLLS: u32 = 8;
 /// From one look at the others to the next.
 pub const POLL: Duration = Duration::from_millis(1);
-/// Holding that a goal may cost in one run.
-const GOAL_MILLIS: u64 = 3_000;
-/// Holding that all goals together may cost in one run.
-pub const RUN_MILLIS: u64 = 5_000;
+/// The part of the clock's time that counts as holding at least, while the program does nothing.
+const LEAST_PART: u32 = 4;
 
-/// Holding that each of so many goals may cost in one run: goals in code that runs at the start must leave time for those that come late.
-pub fn goal_millis(goals: usize) -> u64 {
-    GOAL_MILLIS.min(RUN_MILLIS / goals.max(1) as u64)
+/// Milliseconds of a hold in which the program could have gone on: a busy machine that gives it no processor does not make its holds shorter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Holding(pub u64);
+
+impl Holding {
+    /// Of a hold that lasted so long by the clock, in which all threads of the program together ran for so long.
+    fn of(wall: Duration, ran: Duration) -> Holding {
+        let counted = ran.min(wall).max(wall / LEAST_PART);
+        Holding(counted.as_millis() as u64)
+    }
 }
 
 /// The kernel's numbers of the program's threads, as they were seen at hooks.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Tasks(BTreeMap<ThreadNumber, i32>);
 
 impl Tasks {
@@ -57,6 +62,8 @@ impl Tasks {
 /// One hold as it goes on.
 pub struct Waiting {
     since: Instant,
+    /// How long the program had run then.
+    ran: Duration,
     polls: u32,
     /// Polls in a row that found the awaited threads idle.
     idle_polls: u32,
@@ -85,6 +92,7 @@ impl Waiting {
     fn new(most_quiet_polls: u32, most_idle_polls: Option<u32>, cap: Duration) -> Waiting {
         Waiting {
             since: Instant::now(),
+            ran: Idle::of_process(),
             polls: 0,
             idle_polls: 0,
             quiet_polls: 0,
@@ -98,6 +106,11 @@ impl Waiting {
     /// How long it has lasted.
     pub fn millis(&self) -> u64 {
         self.since.elapsed().as_millis() as u64
+    }
+
+    /// What it has cost.
+    pub fn holding(&self) -> Holding {
+        Holding::of(self.since.elapsed(), Idle::of_process().saturating_sub(self.ran))
     }
 
     /// Whether it must end, given the threads that could take the next step; if none is known, any thread of the program could. The
@@ -116,7 +129,8 @@ impl Waiting {
         // Threads that have ended come no more.
         self.others.retain(|_, other| other.as_ref().is_none_or(Idle::is_alive));
         let blind = self.others.values().any(Option::is_none);
-        if self.since.elapsed() >= if blind { BLIND_CAP } else { self.cap } {
+        let cap = if blind { BLIND_CAP } else { self.cap };
+        if u128::from(self.holding().0) >= cap.as_millis() {
             return Some(Released::Cap);
         }
         let unknown = self.others.is_empty();
@@ -149,8 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn many_goals_share_the_time_of_a_run() {
-        assert_eq!([1, 2, 12].map(goal_millis), [3_000, 2_500, 416]);
+    fn a_program_that_gets_no_processor_is_held_for_longer() {
+        let of = |wall, ran| Holding::of(Duration::from_millis(wall), Duration::from_millis(ran)).0;
+        assert_eq!([of(500, 900), of(500, 300), of(500, 0)], [500, 300, 125]);
     }
 
     #[test]

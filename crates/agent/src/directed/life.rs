@@ -18,9 +18,10 @@ use ravel_classfile::{ClassFile, CodeEditor, Result as ClassResult, op};
 
 use ravel_protocol::{EndedBy, line};
 
+use super::allowance::Allowance;
 use super::director::{Answer, Arrival, Director, HoldTicket, Note, ThreadNumber};
 use super::exclusive::Exclusive;
-use super::hold::{POLL, RUN_MILLIS, Tasks, Waiting, goal_millis};
+use super::hold::{POLL, Tasks, Waiting};
 use super::hooks::Hooks;
 use super::locks;
 use super::objects::{Jvm, KeptCell, LocalCell};
@@ -55,6 +56,7 @@ struct RunState {
     director: Director<KeptCell>,
     tasks: Tasks,
     exclusive: Exclusive,
+    allowance: Allowance,
     /// How long the hold lasted that ended last.
     held_for: u64,
 }
@@ -90,6 +92,7 @@ pub fn load(vm: *mut JavaVM, jvmti: Jvmti, options: &Options) -> Result<(), Stri
             director: Director::new(&plan),
             tasks: Tasks::default(),
             exclusive: Exclusive::default(),
+            allowance: Allowance::new(plan.goals.len()),
             held_for: 0,
         }),
         changed: Condvar::new(),
@@ -349,23 +352,27 @@ impl Directed {
         loop {
             if let Some(why) = state.director.is_released(held) {
                 state.held_for = waiting.millis();
+                state.allowance.charge(held.goal, waiting.holding());
                 if why != Released::Reached {
                     state.director.release(held, why, waiting.millis());
                 }
                 return state;
             }
-            let (of_goal, of_all) = state.director.held_millis(held.goal);
-            let share = goal_millis(self.plan.goals.len());
-            let spent = of_goal + waiting.millis() > share || of_all + waiting.millis() > RUN_MILLIS;
-            let end = match state.director.is_pausing(held.goal) {
-                true => None,
-                false => {
-                    let awaited = state.director.awaited(held.goal);
-                    waiting.must_end(&awaited, &state.tasks, || locks::are_needed(self.jvmti, env))
-                }
-            };
+            // The kernel and the JVM are asked without the lock: on a busy machine that takes long, and others must come to their steps meanwhile.
+            let asked = (!state.director.is_pausing(held.goal))
+                .then(|| (state.director.awaited(held.goal), state.tasks.clone()));
+            drop(state);
+            let end = asked
+                .and_then(|(awaited, tasks)| waiting.must_end(&awaited, &tasks, || locks::are_needed(self.jvmti, env)));
+            state = self.lock();
+            if state.director.is_released(held).is_some() {
+                continue;
+            }
+            let is_armed = |goal: usize| state.director.is_goal_armed(goal);
+            let spent = state.allowance.is_spent(held.goal, waiting.holding(), is_armed);
             if let Some(why) = end.or(spent.then_some(Released::Cap)) {
                 state.director.release(held, why, waiting.millis());
+                state.allowance.charge(held.goal, waiting.holding());
                 if spent {
                     state.director.disarm(held.goal);
                 }

@@ -2,7 +2,7 @@
 //! know their owner. Semaphores and locks of the program's own making have none.
 
 use jvmti_bindings::sys::jni::{JNIEnv, jfieldID, jint, jobject};
-use jvmti_bindings::sys::jvmti::{jvmtiCapabilities, jvmtiError};
+use jvmti_bindings::sys::jvmti::{JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, jvmtiCapabilities, jvmtiError};
 
 use crate::jvm::{self, Jvmti};
 
@@ -31,6 +31,7 @@ fn ask(jvmti: Jvmti, env: *mut JNIEnv) -> Option<bool> {
     let functions = jvmti.functions();
     let (current, all) = (functions.GetCurrentThread?, functions.GetAllThreads?);
     let (owned, contended) = (functions.GetOwnedMonitorInfo?, functions.GetCurrentContendedMonitor?);
+    let state_of = functions.GetThreadState?;
     // SAFETY: every answer has its room and is checked; lists are copied and given back.
     unsafe {
         let same = |one: jobject, other: jobject| ((**env).IsSameObject)(env, one, other) != 0;
@@ -48,8 +49,13 @@ fn ask(jvmti: Jvmti, env: *mut JNIEnv) -> Option<bool> {
         let threads = taken(jvmti, list, count);
         let blockers = Blockers::find(env);
         for thread in threads.into_iter().filter(|thread| !same(*thread, own)) {
+            // A running thread answers the question for its monitor at its next safepoint poll, which on a busy machine takes long.
+            let mut state: jint = 0;
+            let blocked = !monitors.is_empty()
+                && state_of(jvmti.0, thread, &raw mut state) == jvmtiError::NONE
+                && state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0;
             let mut wanted: jobject = std::ptr::null_mut();
-            let asked = contended(jvmti.0, thread, &raw mut wanted) == jvmtiError::NONE;
+            let asked = blocked && contended(jvmti.0, thread, &raw mut wanted) == jvmtiError::NONE;
             if asked && !wanted.is_null() && monitors.iter().any(|monitor| same(*monitor, wanted)) {
                 return Some(true);
             }

@@ -4,6 +4,7 @@
 //! Separate from recording and from whole schedules: only classes that contain steps are rewritten, class data sharing stays
 //! on, nothing but facts is written. See `ravel_protocol::goal` for what is wanted, `director` for the rules, `hold` for waiting.
 
+mod allowance;
 mod deadlock;
 mod director;
 mod exclusive;
