@@ -60,6 +60,11 @@ impl Accounts {
         }
     }
 
+    /// Whether most holds of each goal ended because another thread needed a lock of the held one.
+    pub fn are_blocked(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(GoalAccount::is_blocked)
+    }
+
     /// Each goal of a finding.
     pub fn told(&self, id: &str) -> Vec<DirectedAccount> {
         self.0.iter().map(|goal| goal.told(id)).collect()
@@ -114,6 +119,10 @@ impl GoalAccount {
         all.map(|(_, count)| count).sum()
     }
 
+    fn is_blocked(&self) -> bool {
+        self.ended(Released::Lock) * 2 > self.sum.holds
+    }
+
     fn why(&self) -> String {
         let runs = match self.runs {
             1 => "one directed run".to_string(),
@@ -147,7 +156,7 @@ impl GoalAccount {
             .get(1)
             .filter(|_| self.lines.len() > 2)
             .map_or(partner, String::as_str);
-        if self.ended(Released::Lock) * 2 > self.sum.holds {
+        if self.is_blocked() {
             return format!(
                 "a thread was held {} in {runs}, but it holds a lock that its partner needs before {partner}",
                 times(self.sum.holds)

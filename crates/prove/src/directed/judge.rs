@@ -15,7 +15,7 @@ use ravel_trace::naming;
 use ravel_trace::origin::is_platform;
 
 use super::derive::{CodeGoal, GoalsBuilder, SerialOrder, is_of_one_cell, pattern_goals, serial_orders, units};
-use super::observed::{Observed, activations, lost_update, observe, wrong_pair, wrong_result};
+use super::observed::{Observed, activations, lost_update, may_be_harm, observe, wrong_pair, wrong_result};
 use super::places::Places;
 use super::rounds::{Open, WANTED_FACTS};
 use super::{DirectedRun, DirectedRunner, Ends};
@@ -129,6 +129,10 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         .map(|run| observe(run, &finding.id, one_cell, [0, 1]))
         .collect();
     if worst.is_none() && observed.iter().any(|one| *one == Observed::default()) {
+        return Ok(NO_EFFECT.into());
+    }
+    // Controls cost most of the time, so they are not made where no outcome of theirs could change the verdict.
+    if worst.is_none() && !may_be_harm(&observed) {
         return Ok(NO_EFFECT.into());
     }
     let orders = court.orders(finding, one);
@@ -274,16 +278,25 @@ fn is_notable(outcome: &Outcome) -> bool {
 
 /// The serial order that could not be made.
 fn missing(orders: &[SerialOrder], controls: &[Control]) -> Option<String> {
-    let (order, _) = orders.iter().zip(controls).find(|(_, made)| made.runs.is_empty())?;
-    Some(format!(
-        "no run had {}, so its outcome is not known for every serial order",
-        order.words
-    ))
+    let (order, made) = orders.iter().zip(controls).find(|(_, made)| made.runs.is_empty())?;
+    Some(match made.tried {
+        0 => format!(
+            "there was no time for a run with {} for comparison (--budget)",
+            order.words
+        ),
+        _ => format!(
+            "no run had {}, so its outcome is not known for every serial order",
+            order.words
+        ),
+    })
 }
 
 /// The runs of one serial order.
 #[derive(Clone, Default)]
 struct Control {
+    /// Runs in which the order was wanted.
+    tried: usize,
+    /// Those in which it happened.
     runs: Vec<DirectedRun>,
     observed: Vec<Observed>,
     /// Whether the first unit went the same way as in the pattern.
@@ -465,6 +478,7 @@ impl Court<'_> {
                 plan.add(&id(number), &goal);
                 let run = self.runner.direct(&plan.finish())?;
                 *runs += 1;
+                all[number].tried += 1;
                 let observed = observe(&run, &id(number), one_cell, orders[number].roles);
                 // A value that the unit had not seen is a third thread's: the run is no serial order of all that took part.
                 if run.has_fact(&id(number)) && !run.timed_out && !observed.overwrote {
@@ -514,6 +528,11 @@ impl Court<'_> {
         }
         Ok(lacking == wanted)
     }
+}
+
+/// Whether all of these runs ended badly in the same way.
+pub fn ended_badly(runs: &[DirectedRun]) -> bool {
+    common_outcomes(runs).iter().any(is_notable)
 }
 
 /// The longest hold of these runs, as a control waits.

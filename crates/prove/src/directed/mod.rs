@@ -40,6 +40,12 @@ use crate::words::last_lines;
 /// Occurrences of a finding that goals are made of.
 const MOST_CANDIDATES: usize = 4;
 
+/// The time is over after so many parts.
+const WHOLE: u32 = 24;
+/// Runs towards patterns end after the first of these parts of the time, and judgements begin until after the second: controls must not take the time
+/// of findings that were not tried yet, and what has happened must not wait for all the others.
+const SHARES: [(u32, u32); 3] = [(8, 12), (16, WHOLE), (WHOLE, WHOLE)];
+
 /// Runs the program towards goals. A JVM is behind it, or in tests a fake.
 pub trait DirectedRunner: Sync {
     /// One run.
@@ -193,16 +199,18 @@ pub fn direct(
         clock,
         deadline,
     };
-    // Controls need time too: after a third of it what has happened is judged, before more is tried in vain; then after two thirds, and patterns
-    // get the rest if controls leave some.
     let begin = clock.now();
-    let third = deadline.saturating_duration_since(begin) / 3;
-    for end in [begin + third, begin + 2 * third, deadline] {
+    let whole = deadline.saturating_duration_since(begin);
+    for (of_rounds, of_judgement) in SHARES {
+        let end = begin + whole * of_rounds / WHOLE;
         rounds::make(&mut open, findings, places, runner, (clock, end), &mut tally.runs)?;
-        for one in open
-            .iter_mut()
-            .filter(|one| one.facts.len() >= WANTED_FACTS && !one.judged)
-        {
+        let end = begin + whole * of_judgement / WHOLE;
+        for place in by_promise(&open) {
+            // A judgement that has begun goes on to its end. When all time is over each begins, and says what there was no time for.
+            if of_judgement < WHOLE && clock.now() >= end {
+                break;
+            }
+            let one = &mut open[place];
             let finding = &mut findings[one.index];
             let reason = judge(finding, one, &court, &mut tally.runs)?;
             one.judged = true;
@@ -239,6 +247,14 @@ pub fn direct(
     }
     tally.time = Duration::from_micros(watched.micros.load(Ordering::Relaxed));
     Ok(tally)
+}
+
+/// What has happened often enough and waits for its judgement: where all runs ended badly first, since that is what controls may show to be harm.
+fn by_promise(open: &[rounds::Open]) -> Vec<usize> {
+    let waits = |one: &rounds::Open| one.facts.len() >= WANTED_FACTS && !one.judged;
+    let mut places: Vec<usize> = (0..open.len()).filter(|&place| waits(&open[place])).collect();
+    places.sort_by_key(|&place| !judge::ended_badly(&open[place].facts));
+    places
 }
 
 impl DirectedTally {

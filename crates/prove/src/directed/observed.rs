@@ -9,6 +9,9 @@ use ravel_trace::naming;
 
 use super::DirectedRun;
 
+/// What the agent says of a method that returns nothing.
+const NO_RESULT: &str = "nothing";
+
 /// What is seen of the units in one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
@@ -76,6 +79,20 @@ fn overwrote(steps: &[Passed]) -> bool {
         last.is_some_and(|last| step.before.is_some() && step.before != last.value)
     };
     steps.iter().enumerate().any(unseen)
+}
+
+/// Whether any outcome of serial runs could show these runs to be wrong: a sum that is not what the units added, or a result of a unit. A method
+/// without a result returns the same in every order.
+pub fn may_be_harm(bad: &[Observed]) -> bool {
+    let has_result = |one: &Observed| {
+        let results = one.results.iter().flatten();
+        results.into_iter().any(|result| result.value != NO_RESULT)
+    };
+    let lost = |one: &Observed| {
+        one.changes
+            .is_some_and(|(added, total)| added[0].wrapping_add(added[1]) != total)
+    };
+    bad.iter().any(has_result) || bad.iter().all(lost)
 }
 
 /// Each unit adds the same to a number in every run, and in serial orders the sum is what they add; with the pattern it is another.

@@ -16,7 +16,7 @@ use crate::proof::Clock;
 
 /// Goals that share a run, by the number of runs that each finding has had: with more, their holds get in each other's way. What has failed in
 /// company is tried with less of it, since the time for holds in a run is shared, and goals at places that all threads pass use it up.
-const GOALS_PER_RUN: [usize; 4] = [12, 6, 3, 2];
+const GOALS_PER_RUN: [usize; 4] = [24, 12, 6, 3];
 /// Runs that must have the pattern.
 pub const WANTED_FACTS: usize = 2;
 /// Runs in which a finding has a goal before it is given up.
@@ -89,8 +89,11 @@ pub fn make(
 ) -> Result<()> {
     while clock.now() < end && !clock.is_interrupted() {
         let mut next: Vec<usize> = (0..open.len()).filter(|&place| open[place].is_open()).collect();
-        // What has happened once comes first: one more run completes a proof.
-        next.sort_by_key(|&place| (open[place].facts.is_empty(), open[place].runs));
+        // What has happened once comes first: one more run completes a proof. What needed a lock of the held thread comes last: it is mostly no bug.
+        next.sort_by_key(|&place| {
+            let one = &open[place];
+            (one.facts.is_empty(), one.runs, one.accounts.are_blocked())
+        });
         let round = next.first().map_or(0, |&place| open[place].runs);
         let most = GOALS_PER_RUN[round.min(GOALS_PER_RUN.len() - 1)];
         let mut plan = GoalsBuilder::new(*runs as u64 + 1);
