@@ -95,7 +95,7 @@ fn a_finding_that_needs_a_lock_of_the_held_thread_comes_last_in_its_round() {
 }
 
 #[test]
-fn a_serial_order_that_no_run_was_made_for_is_told_as_such() {
+fn a_judgement_says_that_there_was_no_time_for_a_serial_order() {
     let mut findings = vec![atomicity("f", "shop.Stock.left")];
     let (_, tally) = directed(&mut findings, &places(), 2, &|plan| {
         (0, happens_with(&plan.goals[0], ["1", "2"]))
