@@ -6,6 +6,7 @@ mod failed;
 pub mod record;
 mod search;
 mod tests_alone;
+mod unshared;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

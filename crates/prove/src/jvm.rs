@@ -210,14 +210,36 @@ impl JvmRunner {
         let trace = scratch.join(TRACE);
         let left = !result.timed_out && !cut && trace.exists();
         if left {
-            fs::copy(&trace, keep).with_context(|| format!("cannot write {}", keep.display()))?;
-            let _ = ravel_trace::add_input(keep, self.input.kept());
-            if !self.left_files.is_empty() {
-                let _ = ravel_trace::add_files(keep, &self.left_files);
-            }
+            self.keep_trace(&trace, keep)?;
         }
         let _ = fs::remove_dir_all(&scratch);
         Ok(left.then(|| result.waiting().is_some()))
+    }
+
+    /// Keeps the trace of a run for further runs of the same program.
+    fn keep_trace(&self, trace: &Path, keep: &Path) -> Result<()> {
+        fs::copy(trace, keep).with_context(|| format!("cannot write {}", keep.display()))?;
+        let _ = ravel_trace::add_input(keep, self.input.kept());
+        if !self.left_files.is_empty() {
+            let _ = ravel_trace::add_files(keep, &self.left_files);
+        }
+        Ok(())
+    }
+
+    /// Records the program once more, without a schedule: accesses to these fields alone, also to objects that one thread has for itself. Whether
+    /// there is a trace.
+    pub fn record_fields(&mut self, fields: Vec<String>, keep: &Path) -> Result<bool> {
+        self.watch(fields, []);
+        self.options.keep_repeats = false;
+        let scratch = self.scratch_for(0)?;
+        let (result, cut) = self.run_as(&Ok, &scratch, true)?;
+        let trace = scratch.join(TRACE);
+        let left = !result.timed_out && !cut && trace.exists();
+        if left {
+            self.keep_trace(&trace, keep)?;
+        }
+        let _ = fs::remove_dir_all(&scratch);
+        Ok(left)
     }
 
     fn scratch_for(&self, number: usize) -> Result<PathBuf> {

@@ -18,9 +18,20 @@ use crate::jvm::JvmRunner;
 use crate::proof::standstill;
 
 /// How long a recorded run may be for others to be looked at.
-const LONGEST: Duration = Duration::from_secs(20);
+pub(super) const LONGEST: Duration = Duration::from_secs(20);
 /// Bytes of trace that are looked at of each.
-const LARGEST: u64 = 64 << 20;
+pub(super) const LARGEST: u64 = 64 << 20;
+
+/// Which findings of a run that was not recorded are forced and reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LookedFor {
+    /// New ones that happen.
+    New,
+    /// New ones, and known ones that get further now: the trace has more than the recorded one.
+    Further,
+    /// The same, if they happen.
+    Confirmed,
+}
 
 impl Job<'_> {
     /// Runs the program of traces again: once to see what the recording left out, and then in orders that were not
@@ -28,7 +39,7 @@ impl Job<'_> {
     pub fn explore(&mut self, traces: &[PathBuf], output: &Path, most: usize) -> Result<()> {
         if !self.explorable || self.program_time() > LONGEST {
             self.orders = Orders::TooLong;
-            return Ok(());
+            return self.look_at_unshared(traces, output);
         }
         // Runs of a program that stands still by itself end there, in any order, and take their time.
         if self
@@ -90,7 +101,8 @@ impl Job<'_> {
                             failure: failure.clone(),
                         }));
                         next.extend(more(&mut known, &mut trace, room)?);
-                        self.look_at(path, trace, closer)
+                        let wanted = if closer { LookedFor::Further } else { LookedFor::New };
+                        self.look_at(path, trace, wanted)
                     });
                     if !shows.unwrap_or(false) {
                         let _ = std::fs::remove_file(path);
@@ -127,19 +139,22 @@ impl Job<'_> {
     }
 
     /// Looks for what is new in the trace of a run that was not recorded, and forces it. Whether anything of it is reported.
-    pub(super) fn look_at(&mut self, path: &Path, mut trace: Trace, closer: bool) -> Result<bool> {
+    pub(super) fn look_at(&mut self, path: &Path, mut trace: Trace, wanted: LookedFor) -> Result<bool> {
+        let known_too = wanted != LookedFor::New;
         trace.rewind();
         let mut findings = self.analyse(path, &mut trace, false, self.deadline())?;
         findings.retain(|finding| match self.evidence(&finding.id) {
             None => true,
             // Seen with all that comes before, it may get further.
-            Some(evidence) => closer && evidence < Evidence::Confirmed && is_replayable(finding),
+            Some(evidence) => known_too && evidence < Evidence::Confirmed && is_replayable(finding),
         });
         let before = std::mem::take(&mut self.report.findings);
         self.settle(path, Some(trace), findings, Vec::new());
         let mut new = std::mem::replace(&mut self.report.findings, before);
         let further = |finding: &Finding| self.evidence(&finding.id).is_none_or(|known| known < finding.evidence);
-        new.retain(|finding| further(finding) && (closer || finding.evidence >= Evidence::Confirmed));
+        new.retain(|finding| {
+            further(finding) && (wanted == LookedFor::Further || finding.evidence >= Evidence::Confirmed)
+        });
         let name = seen_from_here(path);
         if new.is_empty() {
             self.report.recordings.retain(|recording| recording.trace != name);

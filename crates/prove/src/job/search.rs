@@ -14,6 +14,7 @@ use ravel_trace::{FailureKind, Op, Source as _, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Job;
+use super::explore::LookedFor;
 use super::record::with_suffix;
 use crate::failures::FailedRun;
 use crate::interrupt;
@@ -215,7 +216,7 @@ impl Job<'_> {
                     schedule: order.clone(),
                     failure: failure.clone(),
                 }));
-                shows = self.look_at(&file, trace, false).unwrap_or(false);
+                shows = self.look_at(&file, trace, LookedFor::New).unwrap_or(false);
             }
             if !shows {
                 kept.push(file);
