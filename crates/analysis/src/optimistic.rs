@@ -5,9 +5,9 @@
 //! end must be known before the reads are seen. A *section* is such a stretch of one thread in which it does nothing but read: it
 //! has not used what it read. The pass takes the read lock for the time of a section that no writer interrupted, and passes over the reads of
 //! one that was interrupted. Reads that are never validated, and reads whose values are used before (the thread writes, locks or
-//! signals in between), stay plain accesses.
+//! signals in between), stay plain accesses. So do reads before a `validate` whose result the program throws away, which the name of the call tells.
 //!
-//! **Misses.** Whether the program heeds the result of `validate` is not in the trace.
+//! **Misses.** A program that keeps the result of `validate` and then does the same in either case.
 //!
 //! Whether a writer came is read off the trace and not off the result: a section that the pass treats as locked must not overlap an
 //! exclusive hold.
@@ -197,7 +197,7 @@ mod tests {
     use ravel_trace::memory::MemoryTrace;
     use ravel_trace::text::parse;
 
-    /// A trace in which `recv lock @91` is `tryOptimisticRead` and `recv lock @92` is `validate` of the lock `lock`.
+    /// A trace in which `recv lock @91` is `tryOptimisticRead` and `recv lock @92` is `validate` of the lock `lock`; at 93 its result is ignored.
     fn trace(text: &str) -> MemoryTrace {
         let mut trace = parse(text).expect("a trace");
         let names = trace.names_mut();
@@ -207,6 +207,7 @@ mod tests {
             let method = match site.line {
                 91 => "tryOptimisticRead",
                 92 => "validate",
+                93 => "validate (result unused)",
                 _ => continue,
             };
             site.what = SiteKind::Call(format!("java.util.concurrent.locks.StampedLock.{method}"));
@@ -282,6 +283,21 @@ mod tests {
                             | recv lock @91
                             | r Pair.left @3
                             | r Pair.right @4
+                            | exit
+            "
+        );
+        assert!(!reports(&text).is_empty());
+    }
+
+    #[test]
+    fn reads_whose_validation_is_ignored_race_bad() {
+        let text = format!(
+            "{WRITER}
+                            | enter Pair.sum
+                            | recv lock @91
+                            | r Pair.left @3
+                            | r Pair.right @4
+                            | recv lock @93
                             | exit
             "
         );

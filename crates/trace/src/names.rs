@@ -106,6 +106,11 @@ pub enum SiteKind {
     Method,
 }
 
+/// The call that tells whether what an optimistic read has read is good.
+pub const VALIDATE: &str = "java.util.concurrent.locks.StampedLock.validate";
+/// The same call where the program throws its result away.
+pub const VALIDATE_UNHEEDED: &str = "java.util.concurrent.locks.StampedLock.validate (result unused)";
+
 /// A thread of the recorded run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Thread {

@@ -3,11 +3,12 @@
 use ravel_classfile::{
     ClassFile, Code, CodeEditor, Instruction, Operand, Result, access, decode_modified_utf8, op, super_call_pc,
 };
-use ravel_trace::names::{Site, SiteKind};
+use ravel_trace::names::{Site, SiteKind, VALIDATE, VALIDATE_UNHEEDED};
 
 use super::accesses::{Access, entries, parts};
 use super::emit::{Emit, WORD};
 use super::hook::{self, Hook};
+use super::unheeded::drops_result;
 use super::{Context, Lines, MethodContext, methods};
 use crate::focus::MethodFocus;
 
@@ -60,6 +61,7 @@ fn rewrite_method(
         method,
         lines: &lines,
         edit: &mut edit,
+        code: &code,
         plan: &plan,
         calls,
         focus,
@@ -143,6 +145,7 @@ pub(super) struct MethodWriter<'a, 'b> {
     pub(super) method: &'a mut MethodContext,
     pub(super) lines: &'a Lines,
     pub(super) edit: &'a mut CodeEditor,
+    code: &'a Code,
     plan: &'a Plan,
     calls: bool,
     /// What a plan leaves out of the method.
@@ -303,7 +306,10 @@ impl MethodWriter<'_, '_> {
         }
         let array_clone = owner.starts_with('[');
         if !array_clone && !is_simple(&owner, &name, &descriptor) {
-            let callee = format!("{}.{}", owner.replace('/', "."), decode_modified_utf8(&name));
+            let mut callee = format!("{}.{}", owner.replace('/', "."), decode_modified_utf8(&name));
+            if callee == VALIDATE && drops_result(self.code, pc) {
+                callee = VALIDATE_UNHEEDED.to_string();
+            }
             self.call(pc, callee)?;
         }
         if opcode == op::INVOKESPECIAL

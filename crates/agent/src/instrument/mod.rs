@@ -9,6 +9,7 @@ pub(crate) mod library;
 mod ordering;
 mod quiet;
 mod redirect;
+mod unheeded;
 
 use std::sync::{Mutex, PoisonError};
 
