@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_uchar};
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -38,6 +38,7 @@ use crate::standstill::{self, Watcher};
 use crate::supported;
 use crate::thread_block::ThreadBlock;
 use crate::told_tests::{Moment, ToldTests};
+use crate::virtual_threads::VirtualThreads;
 
 /// The fields of `java.lang.Thread` that hold the address of a thread's block, and its number and one.
 #[derive(Clone, Copy)]
@@ -63,7 +64,7 @@ pub struct Agent {
     pub(crate) failures: Failures,
     pub(crate) tests: ToldTests,
     /// Virtual threads that have begun and not ended.
-    pub(crate) virtual_threads: AtomicUsize,
+    pub(crate) virtual_threads: VirtualThreads,
     finished: AtomicBool,
 }
 
@@ -171,7 +172,7 @@ impl Agent {
             chance,
             failures: Failures::default(),
             tests: ToldTests::default(),
-            virtual_threads: AtomicUsize::new(0),
+            virtual_threads: VirtualThreads::default(),
             finished: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;

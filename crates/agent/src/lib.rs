@@ -35,6 +35,7 @@ mod supported;
 mod sync;
 mod thread_block;
 mod told_tests;
+mod virtual_threads;
 
 pub use agent::{ELAPSED, UNFOCUSED};
 

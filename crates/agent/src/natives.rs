@@ -370,7 +370,8 @@ pub extern "system" fn Java_java_lang_Ravel_timed(
 pub extern "system" fn Java_java_lang_Ravel_began(env: *mut JNIEnv, _: jclass, thread: jobject) {
     guard(|| {
         if let Some(agent) = agent() {
-            agent.virtual_threads.fetch_add(1, Ordering::Relaxed);
+            let block = jvm::block_of(env, agent, thread);
+            agent.virtual_threads.began(env, thread, block);
             agent.thread_began(env, thread, true);
         }
     });
@@ -381,7 +382,8 @@ pub extern "system" fn Java_java_lang_Ravel_began(env: *mut JNIEnv, _: jclass, t
 pub extern "system" fn Java_java_lang_Ravel_ended(env: *mut JNIEnv, _: jclass, thread: jobject) {
     guard(|| {
         if let Some(agent) = agent() {
-            agent.virtual_threads.fetch_sub(1, Ordering::Relaxed);
+            let block = jvm::block_of(env, agent, thread);
+            agent.virtual_threads.ended(env, block);
             agent.thread_ended(env, thread);
         }
     });

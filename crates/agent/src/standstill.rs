@@ -4,7 +4,8 @@
 //! from outside while the process uses little processor time. Threads that wait for each other's locks are a deadlock, whatever the
 //! others do; classes that threads initialise are such locks (`initialisers.rs`). The program stands still if every thread waits without a time limit and none is left that could wake another:
 //! not one that runs, waits for input, sleeps or is a timer, nor a hook that runs when the JVM is asked to end. Idle workers of pools
-//! and helpers of the JDK do not count. Virtual threads are not seen from outside, so nothing is said while there are some.
+//! and helpers of the JDK do not count. JVMTI says nothing about virtual threads without a capability that slows all of them down; the agent lists them
+//! (`virtual_threads.rs`) and asks their own methods, which do not tell who holds a monitor: threads that block each other's monitors stand still.
 
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::CStr;
@@ -139,7 +140,7 @@ impl Watcher {
         self.next = now + LOOK;
         let (used, since) = std::mem::replace(&mut self.used, (processor_time(), now));
         let busy = self.used.0.saturating_sub(used).as_nanos() * 100 > now.duration_since(since).as_nanos() * BUSY;
-        if busy || agent.virtual_threads.load(Ordering::Relaxed) != 0 {
+        if busy {
             self.seen = (0, 0);
             return None;
         }
@@ -302,7 +303,45 @@ fn threads(agent: &Agent, env: *mut JNIEnv) -> Option<Vec<Seen>> {
         });
     }
     note_classes(agent, env, &mut seen);
+    let virtual_threads = agent.virtual_threads.all(env)?;
+    seen.extend(
+        virtual_threads
+            .into_iter()
+            .filter_map(|thread| virtual_thread(agent, env, thread)),
+    );
     Some(seen)
+}
+
+/// A virtual thread, by what it says of itself; none if it has ended.
+fn virtual_thread(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> Option<Seen> {
+    let block = jvm::block_of(env, agent, thread);
+    let text = helper(env, c"state", c"(Ljava/lang/Thread;)Ljava/lang/String;", thread);
+    let text = text.and_then(|text| jvm::text(env, text)).unwrap_or_default();
+    let (doing, state) = match text.as_str() {
+        "TERMINATED" => return None,
+        "BLOCKED" => (Doing::Waits, JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER),
+        "WAITING" => {
+            let get = c"(Ljava/lang/Thread;)Ljava/lang/Object;";
+            match helper(env, c"blocker", get, thread) {
+                Some(_) => (Doing::Waits, JVMTI_THREAD_STATE_PARKED),
+                None => (Doing::Waits, JVMTI_THREAD_STATE_IN_OBJECT_WAIT),
+            }
+        }
+        "TIMED_WAITING" => (Doing::Dozes, JVMTI_THREAD_STATE_SLEEPING),
+        _ => (Doing::Runs, 0),
+    };
+    if block == 0 {
+        return None;
+    }
+    // SAFETY: blocks are never freed; that of a thread that has just ended may be another one's by now, which changes the mark.
+    let position = unsafe { &*(block as *const ThreadBlock) }.position();
+    Some(Seen {
+        thread,
+        state,
+        doing,
+        position,
+        class: None,
+    })
 }
 
 /// Notes which threads wait for classes that others initialise: the JVM calls them runnable.
@@ -362,6 +401,7 @@ fn standstill(agent: &Agent, env: *mut JNIEnv, seen: &[Seen]) -> Option<Failure>
         let is_own = origins().any(|origin| origin == Origin::Application);
         match thread.doing {
             Doing::Runs => return None,
+            Doing::Dozes if is_own && is_closing(&told) => stuck.push(told),
             Doing::Dozes if is_own || origins().any(|origin| origin == Origin::Framework) || is_timer(&told) => {
                 return None;
             }
@@ -385,6 +425,15 @@ fn is_unknown_join(wanted: &Wanted, told: &FailedThread) -> bool {
             .stack
             .iter()
             .any(|frame| frame.starts_with("java.lang.Thread.join ("))
+}
+
+/// Whether a thread closes a pool: it waits for the tasks, a day at a time.
+fn is_closing(thread: &FailedThread) -> bool {
+    let closes = |frame: &String| {
+        let name = Frame::parse(frame).name();
+        name.starts_with("java.util.concurrent.") && name.ends_with(".close")
+    };
+    thread.stack.iter().any(closes)
 }
 
 /// Whether a thread of the JDK waits for the time of a task.
@@ -412,7 +461,12 @@ fn told(agent: &Agent, env: *mut JNIEnv, seen: &Seen, wanted: &Wanted) -> Failed
 }
 
 fn name_of(agent: &Agent, env: *mut JNIEnv, thread: jobject) -> String {
-    jvm::thread_info(agent.jvmti, env, thread).map_or_else(String::new, |(name, _)| name)
+    let known = jvm::thread_info(agent.jvmti, env, thread);
+    // Of a virtual thread JVMTI may know nothing; without a name it is called as in the trace.
+    match known.map_or_else(|| owner_name(env, thread), |(name, _)| name) {
+        name if name.is_empty() => "virtual".to_owned(),
+        name => name,
+    }
 }
 
 /// What a thread waits for, and who has it.

@@ -12,6 +12,9 @@ public final class RavelFailures {
     /** The most frames of a stack that are kept. */
     private static final int FRAMES = 40;
 
+    /** The most exceptions that wrap each other. */
+    private static final int WRAPPERS = 8;
+
     /**
      * The stack of an exception that ends its thread, null if the program itself deals with it: by a handler of the thread, of its
      * group, or of all threads; or because the JVM is on its way out, when threads lose what they work with.
@@ -22,10 +25,26 @@ public final class RavelFailures {
             boolean handled = handler == null || handler.getClass() != ThreadGroup.class
                     || Thread.getDefaultUncaughtExceptionHandler() != null;
             if (handled || exception.getClass().getName().equals("java.lang.ThreadDeath") || endsAlready()) return null;
-            return frames(exception.getStackTrace());
+            return frames(cause(exception).getStackTrace());
         } catch (Throwable again) {
             return "";
         }
+    }
+
+    /** What a future or a reflective call wraps: the stack of the wrapper is that of the JDK, or of the thread that asked for the result. */
+    private static Throwable cause(Throwable exception) {
+        Throwable innermost = exception;
+        for (int i = 0; i < WRAPPERS; i++) {
+            String name = innermost.getClass().getName();
+            boolean wraps = name.equals("java.util.concurrent.CompletionException")
+                    || name.equals("java.util.concurrent.ExecutionException")
+                    || name.equals("java.lang.reflect.InvocationTargetException")
+                    || name.equals("java.lang.reflect.UndeclaredThrowableException");
+            Throwable cause = wraps ? innermost.getCause() : null;
+            if (cause == null || cause.getStackTrace().length == 0) break;
+            innermost = cause;
+        }
+        return innermost;
     }
 
     private static boolean endsAlready() {
@@ -70,6 +89,11 @@ public final class RavelFailures {
     /** Where a thread is. */
     static String stack(Thread thread) {
         return frames(thread.getStackTrace());
+    }
+
+    /** What a thread does, as the name of its state. */
+    static String state(Thread thread) {
+        return thread.getState().name();
     }
 
     /** What a parked thread waits for, if it says so. */

@@ -33,9 +33,20 @@ public class Thread implements Runnable {
 
     public native StackTraceElement[] getStackTrace();
 
+    public native State getState();
+
     public native UncaughtExceptionHandler getUncaughtExceptionHandler();
 
     public static native UncaughtExceptionHandler getDefaultUncaughtExceptionHandler();
+
+    public enum State {
+        NEW,
+        RUNNABLE,
+        BLOCKED,
+        WAITING,
+        TIMED_WAITING,
+        TERMINATED
+    }
 
     public interface UncaughtExceptionHandler {
         void uncaughtException(Thread thread, Throwable exception);
