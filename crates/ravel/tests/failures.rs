@@ -30,6 +30,10 @@ fn named(begin: &str) -> Vec<String> {
 
 /// The whole job in a directory of its own, in which it and the program work.
 fn job(jdk: &Jdk, directory: &Path, options: &[&str], program: &str) -> Command {
+    job_of(&classes(), jdk, directory, options, program)
+}
+
+fn job_of(classes: &Path, jdk: &Jdk, directory: &Path, options: &[&str], program: &str) -> Command {
     let mut command = ravel();
     command
         .current_dir(directory)
@@ -38,7 +42,7 @@ fn job(jdk: &Jdk, directory: &Path, options: &[&str], program: &str) -> Command 
         .arg("--")
         .arg(jdk.tool("java"))
         .arg("-cp")
-        .arg(classes())
+        .arg(classes)
         .arg(program);
     command
 }
@@ -82,6 +86,26 @@ fn what_goes_wrong_is_reported_once_with_its_place() {
         match (output.status.code(), found.as_slice()) {
             (Some(1), [only]) if is_it(only) => Ok(()),
             _ => Err(format!("{name} on JDK {}: {}", jdk.release, words(&output))),
+        }
+    });
+}
+
+#[test]
+fn virtual_threads_that_stand_still_are_reported() {
+    let jdks: Vec<Jdk> = tested_jdks().into_iter().filter(|jdk| jdk.release >= 21).collect();
+    let programs = jdks
+        .iter()
+        .flat_map(|jdk| [(jdk, "VirtualWaits", 1), (jdk, "VirtualWaitsFixed", 0)]);
+    each(&programs.collect::<Vec<_>>(), |(jdk, name, code)| {
+        let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let classes = compiled(jdk, "failures21", 21);
+        let output = run(&mut job_of(&classes, jdk, directory.path(), &[], name), LIMIT);
+        let found = shown(directory.path());
+        let hangs =
+            |finding: &Value| finding["outcome"]["kind"] == "hang" && words(&output).contains("VirtualWaits.java:21");
+        match output.status.code() == Some(*code) && found.len() == *code as usize && found.iter().all(hangs) {
+            true => Ok(()),
+            false => Err(format!("{name} on JDK {}: {}", jdk.release, words(&output))),
         }
     });
 }
