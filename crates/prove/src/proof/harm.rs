@@ -23,7 +23,7 @@ use ravel_trace::names::{Location, Names, SiteKind, flags};
 use ravel_trace::naming::qualified_method;
 use ravel_trace::naming::variable::short;
 use ravel_trace::origin::is_platform;
-use ravel_trace::{Event, LocationId, Op, Value};
+use ravel_trace::{Event, LocationId, ObjectId, Op, Value};
 
 use super::controls::{Controls, Serial};
 use super::divergence::Shifts;
@@ -89,8 +89,9 @@ impl Judged<'_> {
                 let rest = || self.apart || !self.contended && !self.goes_on;
                 let code = rest().then(|| exit_code(runs, &alike)).flatten();
                 code.or_else(|| self.results(runs, &alike)).or_else(|| {
-                    (rest() && !self.candidate.is_of_body())
-                        .then(|| outputs(runs, &alike))
+                    let counts = rest() && !self.candidate.is_of_body() && !self.is_report(runs);
+                    counts
+                        .then(|| outputs(runs, &self.others_alike(runs, &alike)?))
                         .flatten()
                 })
             })?;
@@ -102,6 +103,11 @@ impl Judged<'_> {
 
     /// Why no harm was seen, in words.
     pub fn no_harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Limit {
+        if outputs(runs, controls).is_some() && self.is_report(runs) {
+            return "its forced runs printed what no serial order prints, but only because a method that changes nothing afterwards read \
+                    a newer value"
+                .into();
+        }
         let comparable = !self.contended || self.apart && self.comparable(runs, controls).is_some();
         match comparable {
             true => "its forced runs had the outcome of a serial order".into(),
@@ -451,7 +457,11 @@ impl Judged<'_> {
         for place in cells.iter().enumerate().filter(|(event, _)| !some || told(*event)) {
             let Some(place) = *place.1 else { continue };
             // A program knows how large a collection is, and nothing of the number of its changes.
-            for place in size_beside(events, place, names).into_iter().chain([place]) {
+            let place = match is_of_changes(&events[place], names) {
+                true => size_beside(events, place, names),
+                false => Some(place),
+            };
+            if let Some(place) = place {
                 let last = last(events, place);
                 add(Seen {
                     kind: OutcomeKind::Value,
@@ -570,19 +580,32 @@ fn last(events: &[Event], index: usize) -> Option<&Event> {
     events.iter().rev().find(|event| event.op.location() == Some(location))
 }
 
-/// An access to the size of the collection whose count of changes an event accesses.
-fn size_beside(events: &[Event], index: usize, names: &Names) -> Option<usize> {
-    let of_field = |location: LocationId, wanted: &str| match *names.locations.get(location.index())? {
+/// The object of a class of the JDK whose field of this name a location is.
+fn platform_field(location: LocationId, wanted: &str, names: &Names) -> Option<ObjectId> {
+    match *names.locations.get(location.index())? {
         Location::Field(object, field) => {
             let field = names.field(field);
             let class = names.classes.get(field.class.index())?;
             (field.name == wanted && is_platform(&class.name)).then_some(object)
         }
         _ => None,
-    };
-    let object = of_field(events[index].op.location()?, "modCount")?;
+    }
+}
+
+/// Whether an event accesses the number of changes of a collection.
+fn is_of_changes(event: &Event, names: &Names) -> bool {
+    let location = event.op.location();
+    location.is_some_and(|location| platform_field(location, "modCount", names).is_some())
+}
+
+/// An access to the size of the collection whose number of changes an event accesses.
+fn size_beside(events: &[Event], index: usize, names: &Names) -> Option<usize> {
+    let object = platform_field(events[index].op.location()?, "modCount", names)?;
     events.iter().position(|event| {
-        let size = event.op.location().and_then(|location| of_field(location, "size"));
+        let size = event
+            .op
+            .location()
+            .and_then(|location| platform_field(location, "size", names));
         size == Some(object)
     })
 }

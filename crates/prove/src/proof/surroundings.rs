@@ -114,7 +114,7 @@ impl Judged<'_> {
     }
 
     /// Which events of a run belong to the units, as far as these take as long as they did when they were recorded.
-    fn inside(&self, events: &[Event], names: &Names) -> Vec<bool> {
+    pub(super) fn inside(&self, events: &[Event], names: &Names) -> Vec<bool> {
         let paths = naming::thread_names(names, names.threads.len());
         let mut inside = vec![false; events.len()];
         for (span, unit) in self.goal.units.iter().zip(&self.candidate.units) {

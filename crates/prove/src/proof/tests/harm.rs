@@ -164,7 +164,7 @@ fn results_that_do_not_go_together_are_harm() {
 }
 
 #[test]
-fn a_collection_is_judged_by_its_size_before_its_count_of_changes() {
+fn a_collection_is_judged_by_its_size_and_not_by_its_number_of_changes() {
     let outcome = |add: [&str; 4]| {
         let lines = |column: &str| add.map(|line| format!("{column}{line}\n")).concat();
         let program = fake(&format!(
@@ -197,9 +197,53 @@ fn a_collection_is_judged_by_its_size_before_its_count_of_changes() {
         "r java.util.ArrayList.size",
         "w java.util.ArrayList.size+1",
     ]);
+    assert_eq!(counted, "the pattern happened; this time it had no visible effect");
+}
+
+/// `t1` reads twice and prints both, then goes on with `rest`; `t2` writes between.
+fn report(method: &str, rest: [&str; 2]) -> Evidence {
+    let program = fake(&format!(
+        "
+        main    | t1             | t2
+        fork t1 |                |
+        fork t2 |                |
+                | enter {method} |
+                | r C.n          |
+                | print          |
+                | r C.n          |
+                | print          |
+                | {}             |
+                | {}             |
+                | exit           |
+                |                | enter C.add()V
+                |                | w C.n=1
+                |                | r C.m
+                |                | exit
+        join t1 |                |
+        join t2 |                |
+    ",
+        rest[0], rest[1]
+    ));
+    let events = [("t1", 5), ("t2", 13), ("t1", 7)];
+    let units = [("t1", 4, 11), ("t2", 12, 15)];
+    judged(&program, finding(&program, Rule::Atomicity, &events, &units)).evidence
+}
+
+#[test]
+fn a_report_of_two_moments_is_no_harm() {
+    assert_eq!(report("C.report()V", ["r C.m", "print"]), Evidence::Confirmed);
+}
+
+#[test]
+fn output_of_a_method_that_changes_something_after_reading_is_harm() {
+    assert_eq!(report("C.check()V", ["w C.m=1", "print"]), Evidence::Harmful);
+}
+
+#[test]
+fn output_of_a_method_that_hands_on_what_it_read_is_harm() {
     assert_eq!(
-        counted,
-        "java.util.ArrayList.modCount was 1; every serial order gives 2"
+        report("C.check()Ljava/lang/Object;", ["r C.m", "print"]),
+        Evidence::Harmful
     );
 }
 

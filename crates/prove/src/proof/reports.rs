@@ -1,0 +1,98 @@
+//! Whether a pattern shows in nothing but a report: the units read what others write meanwhile, print it, and do nothing else with it.
+//!
+//! A method that reads a shared value twice, each time under its lock, and prints both, tells two moments. No serial order prints that, and
+//! nothing is wrong with it: that the two reads belong together was assumed. It is different once the method changes something after
+//! it has read, or hands on what it read: then it acts on values that no longer hold, and the output is the trace of that.
+//!
+//! So the reads of such a unit are taken out of the pattern. If the units come one after the other in the rest, output alone is no harm. Critical
+//! sections and declared units are atomic by what the program says, and everything that they print counts.
+
+use std::sync::Arc;
+
+use ravel_analysis::finding::UnitKind;
+use ravel_trace::{Event, LocationId, Names, ThreadId};
+use rustc_hash::FxHashMap;
+
+use super::harm::Judged;
+use crate::runner::Forced;
+
+impl Judged<'_> {
+    /// Whether the pattern is one of reports in each of these runs.
+    pub(super) fn is_report(&self, runs: &[Arc<Forced>]) -> bool {
+        let is_report = |run: &Arc<Forced>| match &run.trace {
+            Some((events, names)) if !run.partial => self.is_report_in(events, names),
+            _ => false,
+        };
+        runs.iter().all(is_report)
+    }
+
+    fn is_report_in(&self, events: &[Event], names: &Names) -> bool {
+        let inside = self.inside(events, names);
+        let shared = shared(events);
+        let Ok(places) = self.marks.find(self.candidate, self.shifts, events, names) else {
+            return false;
+        };
+        let changes_later = |place: usize| {
+            let rest = events.iter().zip(&inside).skip(place + 1);
+            rest.filter(|(event, inside)| **inside && event.thread == events[place].thread && event.op.is_write())
+                .filter_map(|(event, _)| event.op.location())
+                .any(|location| shared.get(&location) == Some(&None))
+        };
+        let mut rest: Vec<usize> = Vec::new();
+        for (event, (&owner, place)) in self.candidate.owners.iter().zip(places).enumerate() {
+            let is_told = |unit: usize| !events[place].op.is_write() && self.only_prints(unit) && !changes_later(place);
+            if !owner.is_some_and(is_told) {
+                // An access that belongs to no unit is one by itself.
+                rest.push(owner.unwrap_or(self.candidate.units.len() + event));
+            }
+        }
+        rest.len() < self.candidate.events.len() && is_serial(&rest)
+    }
+
+    /// Whether a unit was only assumed to be one, and is a method that returns nothing.
+    fn only_prints(&self, unit: usize) -> bool {
+        let Some(unit) = self.candidate.units.get(unit) else {
+            return false;
+        };
+        let Some(mark) = self.marks.get(unit.begin.index) else {
+            return false;
+        };
+        // The site is the method, a blank and a bytecode index.
+        let method = mark.method.as_deref().or_else(|| mark.site.split(' ').next());
+        matches!(unit.kind, UnitKind::Method | UnitKind::Compound)
+            && method.is_some_and(|method| method.ends_with(")V"))
+    }
+}
+
+/// The only thread that accesses each location; none if there are several.
+fn shared(events: &[Event]) -> FxHashMap<LocationId, Option<ThreadId>> {
+    let mut threads: FxHashMap<LocationId, Option<ThreadId>> = FxHashMap::default();
+    for event in events {
+        if let Some(location) = event.op.location() {
+            let only = threads.entry(location).or_insert(Some(event.thread));
+            *only = only.filter(|thread| *thread == event.thread);
+        }
+    }
+    threads
+}
+
+/// Whether the steps of each unit follow each other.
+fn is_serial(owners: &[usize]) -> bool {
+    let mut stretches: Vec<usize> = owners.to_vec();
+    stretches.dedup();
+    let mut units = stretches.clone();
+    units.sort_unstable();
+    units.dedup();
+    units.len() == stretches.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_serial_if_each_has_one_stretch() {
+        assert!(is_serial(&[]) && is_serial(&[0, 0, 1]) && is_serial(&[1, 0]));
+        assert!(!is_serial(&[0, 1, 0]));
+    }
+}
