@@ -3,6 +3,7 @@
 use ravel_analysis::finding::{Candidate, Rule, RuleFamily};
 use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalShape, GoalStep, Goals, Hold, Pause, StepKind};
 use ravel_trace::ThreadId;
+use ravel_trace::origin::is_platform;
 
 use super::places::{Activation, EventPlace, Places};
 
@@ -263,11 +264,7 @@ pub fn serial_orders(
                 }),
                 whole: true,
             },
-            words: format!(
-                "{} before {}",
-                events.unit_name(threads[roles[0]], candidate, places),
-                events.unit_name(threads[roles[1]], candidate, places)
-            ),
+            words: events.order_words(roles.map(|role| threads[role]), candidate, places),
         }
     };
     vec![order([0, 1]), order([1, 0])]
@@ -531,6 +528,23 @@ impl<'p> Events<'p> {
         });
         let outermost = calls.chain(locks).min_by_key(|(position, _)| *position);
         outermost.map_or(CodeHold::Here, |(_, site)| CodeHold::At(site))
+    }
+
+    /// Which unit comes first. Two activations of one method are told apart by the lines of their first steps.
+    fn order_words(&self, order: [ThreadId; 2], candidate: &Candidate, places: &Places) -> String {
+        let names = order.map(|thread| self.unit_name(thread, candidate, places));
+        let lines = order.map(|thread| {
+            let first = self.0.iter().find(|event| event.thread == thread);
+            // A line of the JDK's code says nothing about the program.
+            let own = first.filter(|first| !is_platform(&first.site.method.class.replace('/', ".")));
+            own.map_or(0, |first| first.site.line)
+        });
+        let [one, other] = &names;
+        match one == other {
+            false => format!("{one} before {other}"),
+            true if lines[0] == lines[1] || lines.contains(&0) => format!("one {one} after the other"),
+            true => format!("{one} (line {}) before {other} (line {})", lines[0], lines[1]),
+        }
     }
 
     fn unit_name(&self, thread: ThreadId, candidate: &Candidate, places: &Places) -> String {

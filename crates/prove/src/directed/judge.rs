@@ -5,11 +5,12 @@
 //! runs with the pattern did, so that harm done by waiting shows there too. Where the program ends badly in any run without the pattern as well, because
 //! the pattern happens by itself again and again or another bug does the same, four bad runs are needed, and exclusive runs, in which it cannot happen.
 
+use std::collections::BTreeSet;
 use std::sync::PoisonError;
 use std::time::Instant;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule};
+use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind, Rule, SerialRun};
 use ravel_protocol::goal::LogLine;
 use ravel_trace::naming;
 use ravel_trace::origin::is_platform;
@@ -18,6 +19,8 @@ use super::derive::{CodeGoal, GoalsBuilder, SerialOrder, is_of_one_cell, pattern
 use super::observed::{Observed, activations, lost_update, may_be_harm, observe, wrong_pair, wrong_result};
 use super::places::Places;
 use super::rounds::{Open, WANTED_FACTS};
+use super::serial::{self, MadeOrder};
+use super::told::{name_steps, tell_values};
 use super::{DirectedRun, DirectedRunner, Ends};
 use crate::proof::Clock;
 
@@ -78,7 +81,11 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     if let (Some((candidate, _)), Some(run)) = (&one.happened, one.facts.first()) {
         tell_values(finding, candidate, run);
     }
-    let bad = common_outcomes(&one.facts);
+    let mut bad = common_outcomes(&one.facts);
+    if finding.rule != Rule::LockOrder && !one.facts.iter().all(|run| deadlocks(run, &finding.id)) {
+        // It is another bug's.
+        bad.retain(|outcome| outcome.kind != OutcomeKind::Deadlock);
+    }
     let hang =
         Some(&one.facts).filter(|facts| finding.rule == Rule::NakedNotify && facts.iter().all(|run| run.timed_out));
     let hang = hang.map(|_| super::hang());
@@ -113,10 +120,11 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
             .update(candidate)
             .filter(|_| finding.rule.family().is_race()),
     ) {
-        return Ok(match court.lost_update(&update, (&finding.id, field), runs)? {
-            Ok(outcome) => {
+        return Ok(match court.lost_update(&update, (finding, field), runs)? {
+            Ok((outcome, serial)) => {
                 finding.evidence = Evidence::Harmful;
                 finding.outcome = Some(outcome);
+                finding.serial = serial;
                 String::new()
             }
             Err(why) => why,
@@ -146,10 +154,12 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     if let Some(why) = missing(&orders, &controls) {
         return Ok(why);
     }
-    if let Some(worst) = &worst {
+    let by_order = worst.as_ref().is_some_and(|worst| depends_on_order(&controls, worst));
+    if let Some(worst) = worst.as_ref().filter(|_| !by_order) {
         let comes = court.comes_by_itself(&finding.id, worst);
         if !comes || court.always_comes(finding, (candidate, *variant), worst, (&orders, &controls), runs)? {
             finding.evidence = Evidence::Harmful;
+            finding.serial = serial_runs(finding, worst, &orders, &controls);
             return Ok(String::new());
         }
     }
@@ -157,6 +167,7 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
     let wrong = lost_update(&observed, &serial, field);
     // The calls of a thread's body may each be right although no serial order of whole bodies has their results.
     let of_body = candidate.is_of_body();
+    let made = controls.clone();
     let wrong = wrong.or_else(|| wrong_result(&observed, &serial).filter(|_| !of_body));
     let wrong = match wrong {
         None if of_body => None,
@@ -166,12 +177,14 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         }
         wrong => wrong,
     };
-    if wrong.is_some() {
+    if let Some(wrong) = wrong {
         finding.evidence = Evidence::Harmful;
-        finding.outcome = wrong;
+        finding.serial = serial_runs(finding, &wrong, &orders, &made);
+        finding.outcome = Some(wrong);
         return Ok(String::new());
     }
     Ok(match worst {
+        Some(_) if by_order => "a serial order of the units has the same outcome".into(),
         Some(_) => "the same outcome also happens without the pattern".into(),
         None => "its directed runs had the outcome of a serial order".into(),
     })
@@ -211,8 +224,12 @@ pub fn judge_repeated(finding: &mut Finding, one: &Open, court: &Court<'_>, runs
             let orders = court.orders(finding, one);
             let controls = court.controls(&orders, false, runs)?;
             let seen = !orders.is_empty() && missing(&orders, &controls).is_none();
-            if seen && court.exclusive_runs_lack(&bad, candidate, 2 * made, runs)? {
+            if seen
+                && !depends_on_order(&controls, &bad)
+                && court.exclusive_runs_lack(&bad, candidate, 2 * made, runs)?
+            {
                 finding.evidence = Evidence::Harmful;
+                finding.serial = serial_runs(finding, &bad, &orders, &controls);
                 finding.outcome = Some(bad);
                 finding.limit = None;
             }
@@ -225,55 +242,19 @@ pub fn judge_repeated(finding: &mut Finding, one: &Open, court: &Court<'_>, runs
 
 const NO_EFFECT: &str = "its directed runs had no visible effect";
 
-/// The steps of a suspicion as they happened: it knows the code, and the run the threads.
-fn name_steps(finding: &mut Finding, run: &DirectedRun) {
-    let of = |line: &LogLine| match line {
-        LogLine::Fact { goal, steps, .. } if *goal == finding.id => Some(steps.clone()),
-        _ => None,
-    };
-    let passed = run.log.iter().find_map(of).unwrap_or_default();
-    let by = |step: &FindingStep, thread: &str| FindingStep {
-        thread: thread.to_string(),
-        ..step.clone()
-    };
-    match (finding.steps.as_slice(), passed.as_slice()) {
-        ([test, act], [first, second, third]) => {
-            finding.steps = vec![by(test, &first.thread), by(act, &second.thread), by(act, &third.thread)];
-            finding.patterns = vec!["R W' W".to_string()];
-        }
-        ([read, write], [first, second]) => {
-            finding.steps = vec![by(read, &first.thread), by(write, &second.thread)];
-        }
-        _ => {}
-    }
-}
-
-/// The numbers that the steps of an interruption read and wrote, if the finding tells the occurrence that happened.
-fn tell_values(finding: &mut Finding, candidate: &Candidate, run: &DirectedRun) {
-    let of = |line: &LogLine| match line {
-        LogLine::Fact { goal, steps, .. } if *goal == finding.id => Some(steps.clone()),
-        _ => None,
-    };
-    let passed = run.log.iter().find_map(of).unwrap_or_default();
-    let events = finding.steps.iter().map(|step| step.event.map(|event| event.index));
-    let is_told = events.eq(candidate.events.iter().map(|event| Some(event.index)));
-    if !is_told || passed.len() != finding.steps.len() || !finding.rule.family().is_interruption() {
-        return;
-    }
-    for (step, passed) in finding.steps.iter_mut().zip(passed) {
-        let is_number = |kind: &u8| matches!(kind, b'I' | b'J' | b'S' | b'B' | b'C' | b'Z');
-        let kind = step.descriptor.bytes().next().filter(is_number);
-        // A write whose hook saw a value before it is one; a read has none.
-        let is_same = passed.before.is_some() == (step.op == "write") && step.inside.is_none();
-        if let (Some(kind), Some(value), true) = (kind, passed.value, is_same) {
-            step.value = Some(naming::number_text(kind, value));
-        }
-    }
-}
-
 /// Whether an outcome is bad.
 fn is_notable(outcome: &Outcome) -> bool {
     outcome.kind != OutcomeKind::Normal
+}
+
+/// Whether one serial order of the units has an outcome in all of its runs and another one in none: the order decides, and the
+/// units need not overlap.
+fn depends_on_order(controls: &[Control], worst: &Outcome) -> bool {
+    let has = |run: &DirectedRun| has_outcome(run, worst);
+    let always = controls
+        .iter()
+        .any(|made| !made.runs.is_empty() && made.runs.iter().all(has));
+    always && controls.iter().any(|made| !made.runs.iter().any(has))
 }
 
 /// The serial order that could not be made.
@@ -301,6 +282,25 @@ struct Control {
     observed: Vec<Observed>,
     /// Whether the first unit went the same way as in the pattern.
     whole: bool,
+}
+
+/// The id of the goal of a serial order.
+fn order_id(number: usize) -> String {
+    format!("serial-{number}")
+}
+
+/// The serial orders as the report tells them, beside this outcome of the pattern.
+fn serial_runs(finding: &Finding, outcome: &Outcome, orders: &[SerialOrder], controls: &[Control]) -> Vec<SerialRun> {
+    let made = orders.iter().zip(controls).enumerate();
+    let made = made.filter_map(|(number, (order, control))| {
+        Some(MadeOrder {
+            order,
+            id: order_id(number),
+            run: control.runs.first()?,
+            observed: control.observed.first()?,
+        })
+    });
+    made.filter_map(|made| serial::told(finding, outcome, &made)).collect()
 }
 
 impl Court<'_> {
@@ -360,10 +360,10 @@ impl Court<'_> {
     fn lost_update(
         &self,
         update: &Candidate,
-        (id, field): (&str, &str),
+        (finding, field): (&Finding, &str),
         runs: &mut usize,
-    ) -> Result<Result<Outcome, String>> {
-        let rule = Rule::Atomicity;
+    ) -> Result<Result<(Outcome, Vec<SerialRun>), String>> {
+        let (rule, id) = (Rule::Atomicity, finding.id.as_str());
         let goals = pattern_goals(rule, update, self.places, 0).unwrap_or_default();
         let facts = self.facts((id, &goals), WANTED_FACTS, runs)?;
         if facts.len() < WANTED_FACTS {
@@ -378,7 +378,12 @@ impl Court<'_> {
             return Ok(Err(why));
         }
         let serial: Vec<&Observed> = controls.iter().flat_map(|made| &made.observed).collect();
-        Ok(lost_update(&observed, &serial, field).ok_or_else(|| NO_EFFECT.to_string()))
+        let told = |outcome: Outcome| {
+            let serial = serial_runs(finding, &outcome, &orders, &controls);
+            (outcome, serial)
+        };
+        let lost = lost_update(&observed, &serial, field);
+        Ok(lost.map(told).ok_or_else(|| NO_EFFECT.to_string()))
     }
 
     /// Whether more runs with the pattern, of other activations, return the same wrong pair, and more serial runs do not.
@@ -459,7 +464,7 @@ impl Court<'_> {
         (one_cell, wanted): (bool, usize),
         runs: &mut usize,
     ) -> Result<()> {
-        let id = |number: usize| format!("serial-{number}");
+        let id = order_id;
         for attempt in 0..MOST_SERIAL_RUNS {
             let open: Vec<usize> = (0..orders.len())
                 .filter(|&number| all[number].runs.len() < wanted)
@@ -539,6 +544,19 @@ pub fn ended_badly(runs: &[DirectedRun]) -> bool {
 fn longest_hold(runs: &[DirectedRun], id: &str) -> u64 {
     let longest = runs.iter().map(|run| run.longest_hold(id)).max();
     longest.unwrap_or(0).min(MOST_PAUSE)
+}
+
+/// Whether a thread of a goal is among those that block each other.
+fn deadlocks(run: &DirectedRun, id: &str) -> bool {
+    let passed = |line: &LogLine| match line {
+        LogLine::Fact { goal, steps, .. } if goal == id => steps.iter().map(|step| step.thread.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let of_goal: BTreeSet<String> = run.log.iter().flat_map(passed).collect();
+    run.log.iter().any(|line| match line {
+        LogLine::Deadlock { threads } => threads.iter().any(|thread| of_goal.contains(thread)),
+        _ => false,
+    })
 }
 
 /// How all of these runs ended.

@@ -13,11 +13,13 @@ mod places;
 mod published;
 mod ready;
 mod rounds;
+mod serial;
 mod signals;
 mod suspected;
 mod tested;
 #[cfg(test)]
 mod tests;
+mod told;
 
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};

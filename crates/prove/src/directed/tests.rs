@@ -336,6 +336,37 @@ fn an_outcome_that_comes_by_itself_is_harm_if_exclusive_runs_lack_it() {
 }
 
 #[test]
+fn an_outcome_that_one_serial_order_always_has_is_no_harm_though_exclusive_runs_lack_it() {
+    let exception = "java.lang.NullPointerException";
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &|plan| match plan.goals.first() {
+        // By itself the program has the other order.
+        None => (0, vec![LogLine::Exclusive { entered: 9, broken: 0 }]),
+        Some(goal) if goal.id == "serial-0" => (0, vec![happens(goal)]),
+        Some(goal) => (1, vec![happens(goal), died(exception)]),
+    });
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
+    let limit = findings[0].limit.as_ref().expect("a reason").as_str();
+    assert_eq!(limit, "a serial order of the units has the same outcome");
+}
+
+#[test]
+fn a_deadlock_of_other_threads_is_no_harm() {
+    let evidence = |stuck: &'static str| {
+        let mut findings = vec![atomicity("f", "shop.Stock.left")];
+        directed(&mut findings, &places(), 100, &|plan| {
+            let goal = &plan.goals[0];
+            let threads = vec![stuck.to_owned(), "backup".to_owned()];
+            let log = vec![fact(goal, &[(0, None, 1)]), LogLine::Deadlock { threads }];
+            (0, if is_serial(goal) { vec![happens(goal)] } else { log })
+        });
+        findings[0].evidence
+    };
+    assert_eq!(evidence("t0"), Evidence::Harmful);
+    assert_eq!(evidence("flusher"), Evidence::Confirmed);
+}
+
+#[test]
 fn a_bad_end_that_comes_without_the_pattern_needs_exclusive_runs_that_lack_it() {
     let runs = AtomicU64::new(0);
     // The first run ends badly though the pattern did not happen, and so do exclusive runs: another bug is at work.
