@@ -9,9 +9,11 @@
 
 mod alike;
 mod library;
+mod repeated;
 mod same;
 
 pub use alike::fold_alike;
+pub use repeated::fold_repeated;
 pub use same::fold_same;
 
 use crate::describe::{Describer, message, named, tell_locks_apart};

@@ -18,7 +18,7 @@ use ravel_analysis::analyse::{combine, cores, is_replayable};
 use ravel_analysis::finding::{Evidence, Finding, Part, Report, Summary, Times};
 use ravel_analysis::guards;
 use ravel_analysis::limit::{Limit, LimitKind};
-use ravel_analysis::merge::{fold_alike, fold_same};
+use ravel_analysis::merge::{fold_alike, fold_repeated, fold_same};
 use ravel_analysis::numbers::count;
 use ravel_analysis::patterns::language::Pattern;
 use ravel_analysis::registry;
@@ -620,6 +620,7 @@ impl<'a> Job<'a> {
         if folds {
             let mut gone = fold_alike(&mut self.report.findings);
             gone.extend(fold_same(&mut self.report.findings));
+            gone.extend(fold_repeated(&mut self.report.findings));
             self.tally.forced.retain(|id| !gone.contains(id));
             self.tally.reasons.retain(|(id, _)| !gone.contains(id));
         }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use ravel_analysis::analyse::combine;
 use ravel_analysis::finding::{Evidence, Finding, Part, Recording, Report, Rule, Summary, Times};
-use ravel_analysis::merge::{fold_alike, fold_same};
+use ravel_analysis::merge::{fold_alike, fold_repeated, fold_same};
 use ravel_classfile::content_hash;
 
 use crate::failures;
@@ -40,6 +40,7 @@ pub fn merge(reports: Vec<Report>) -> Merged {
     failures::drop_told(&mut merged);
     fold_alike(&mut merged);
     fold_same(&mut merged);
+    fold_repeated(&mut merged);
     merged.sort_by_key(|finding| Reverse((finding.shown, finding.evidence)));
     let suspicions = only_in_code(suspicions(&reports), &mut merged);
     let recordings = recordings(&reports, &merged);
