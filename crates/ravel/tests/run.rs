@@ -237,9 +237,8 @@ fn a_run_that_leaves_the_recorded_path_is_tried_again_with_what_was_learnt() {
     let found = findings(&directory.path().join("t.json"));
     let limits: Vec<&str> = found.iter().filter_map(|finding| finding["limit"].as_str()).collect();
     let said = |limit: &&str| {
-        limit.contains("thread t1 at point")
-            && limit.contains("expected read Differs.steps in Differs.work (Differs.java:")
-            && limit.contains("saw ")
+        limit.contains("thread t1 took another path")
+            && limit.contains("instead of read Differs.steps in Differs.work (Differs.java:")
             && limit.contains("input, time, random numbers or the order of a hash table may differ")
     };
     assert!(limits.iter().any(said), "JDK {}: {limits:#?}", jdk.release);

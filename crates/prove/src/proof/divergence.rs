@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::{Leave, Schedule, ThreadName, naming};
 use ravel_trace::names::Names;
-use ravel_trace::{Event, Op, Value};
+use ravel_trace::{Event, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::marks::{op_name, variable};
@@ -185,7 +185,7 @@ impl<'t> RecordedPath<'t> {
     ) -> Option<Option<(u32, Divergence)>> {
         let sites = &self.points().sites;
         // The last read that saw something else than when it was recorded.
-        let mut other_value: Option<(&Event, Value)> = None;
+        let mut other_value: Option<(&Event, &Event)> = None;
         let mut at = 0;
         for &number in passed {
             steps.one()?;
@@ -211,32 +211,23 @@ impl<'t> RecordedPath<'t> {
                 if let (Op::Read { value: was, .. }, Op::Read { value: now, .. }) = (event.op, other.op)
                     && was != now
                 {
-                    other_value = Some((other, was));
+                    other_value = Some((other, event));
                 }
                 continue;
             }
             let names = index.names;
             let seen = match (there.next(), run.get(at)) {
                 (Some((_, other)), _) => words(other, names),
-                (None, Some(&later)) => {
-                    let later = index.at(later);
-                    format!("{} at point {}", words(later, names), later.position)
-                }
+                (None, Some(&later)) => words(index.at(later), names),
                 (None, None) => "nothing more".into(),
             };
             let why = match other_value {
-                Some((other, was)) => format!(
-                    "after it had read {} as {} (recorded: {})",
-                    variable(other, names),
-                    shown(value(other)),
-                    shown(was)
-                ),
+                Some((other, was)) => other_read((other, names), (was, self.names)),
                 None => "input, time, random numbers or the order of a hash table may differ".to_string(),
             };
             let words = format!(
-                "thread {} at point {}: expected {}, saw {seen}; {why}",
+                "thread {} took another path: {seen} instead of {}; {why}",
                 name.name,
-                event.position,
                 words(event, self.names)
             );
             let by_order = other_value.is_some();
@@ -547,13 +538,6 @@ fn is_same_kind(one: &Op, other: &Op) -> bool {
         || (is_update(one) || is_update(other)) && accesses(one) && accesses(other)
 }
 
-fn value(event: &Event) -> Value {
-    match event.op {
-        Op::Read { value, .. } | Op::Write { value, .. } | Op::Update { value, .. } => value,
-        _ => Value::Unknown,
-    }
-}
-
 fn words(event: &Event, names: &Names) -> String {
     let frame = names.frame(names.site(event.site).method, event.site);
     let what = variable(event, names);
@@ -565,11 +549,12 @@ fn words(event: &Event, names: &Names) -> String {
     format!("{what} in {frame}")
 }
 
-fn shown(value: Value) -> String {
-    match value {
-        Value::Exact(number) => number.to_string(),
-        Value::Digest(_) => "something else".into(),
-        Value::Unknown => "unknown".into(),
+/// That a read saw another value than the one that was recorded.
+fn other_read((other, names): (&Event, &Names), (was, recorded): (&Event, &Names)) -> String {
+    let what = variable(other, names);
+    match (names.value_text(other), recorded.value_text(was)) {
+        (Some(now), Some(was)) if now != was => format!("it had read {what} as {now} (recorded: {was})"),
+        _ => format!("it had read another value of {what} than was recorded"),
     }
 }
 
@@ -598,7 +583,7 @@ mod tests {
 
     #[test]
     fn a_call_that_finds_nothing_to_change_is_the_same_call() {
-        let (location, value) = (ravel_trace::LocationId(0), Value::Unknown);
+        let (location, value) = (ravel_trace::LocationId(0), ravel_trace::Value::Unknown);
         let (read, update) = (Op::Read { location, value }, Op::Update { location, value });
         assert!(is_same_kind(&read, &update));
         assert!(!is_same_kind(&read, &Op::Begin));
@@ -646,8 +631,8 @@ mod tests {
         let divergence = path.divergence(&schedule, run.events(), run.names(), &mut steps);
         let words = divergence.map(|divergence| divergence.words).unwrap_or_default();
         assert!(
-            words.starts_with("thread main at point 100: expected read Cache.hits")
-                && words.contains("saw write Cache.misses"),
+            words.starts_with("thread main took another path: write Cache.misses")
+                && words.contains("instead of read Cache.hits"),
             "{words}"
         );
         assert!(steps.taken <= 4 * events, "{} steps", steps.taken);
@@ -674,12 +659,12 @@ mod tests {
         };
         assert_eq!(words(&recorded), None);
         let (said, by_order) = words(&text("w x=1", "w y=1")).expect("both threads differ");
-        assert!(said.starts_with("thread t2 at point 0: expected read x"), "{said}");
+        assert!(said.contains("instead of read x"), "{said}");
         assert!(!by_order);
         // A read that saw another value explains what its thread does next.
         let text = "t1 | t2\n w a @1 |\n | r x=7 @2\n r y=1 @3 |\n | w c @5\n";
         let (said, by_order) = words(&MemoryTrace::parse(text).expect("well formed")).expect("t2 differs");
-        assert!(said.contains("after it had read x as 7 (recorded: 1)"), "{said}");
+        assert!(said.contains("it had read x as 7 (recorded: 1)"), "{said}");
         assert!(by_order);
         let text = "t1\n w a @1\n r y=1 @3\n";
         let (said, _) = words(&MemoryTrace::parse(text).expect("well formed")).expect("t2 is missing");

@@ -97,8 +97,7 @@ fn a_divergence_names_the_value_that_was_read_instead() {
     let place = divergence(&program, &schedule).expect("a divergence");
     assert!(place.by_order);
     assert!(
-        place.words.contains("thread t1 at point 2: expected read C.m")
-            && place.words.contains("after it had read C.n as 1 (recorded: 0)"),
+        place.words.contains("instead of read C.m") && place.words.contains("it had read C.n as 1 (recorded: 0)"),
         "{}",
         place.words
     );
