@@ -300,9 +300,18 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
         RuleFamily::Serializability => {
             format!("{unit} interleaves with other threads in a way that no serial order produces ({what}).")
         }
-        RuleFamily::LockOrder => {
-            format!("Threads take {what} in different orders and can deadlock.")
-        }
+        RuleFamily::LockOrder => match variables {
+            // Locks of one class have one name.
+            [_] if what
+                .rsplit('.')
+                .next()
+                .is_some_and(|name| name.starts_with(char::is_uppercase)) =>
+            {
+                format!("Threads lock several {what} objects in different orders and can deadlock.")
+            }
+            [_] => format!("Threads lock {what} of several objects in different orders and can deadlock."),
+            _ => format!("Threads lock {what} in different orders and can deadlock."),
+        },
         // The scan and the prover write their own sentences.
         RuleFamily::Failure | RuleFamily::Code => unruled(),
     }

@@ -44,6 +44,16 @@ pub fn of(finding: &Finding) -> String {
 /// The fix of two accesses that nothing orders.
 fn one_lock_at(what: &str, steps: &[FindingStep]) -> String {
     let methods = distinct(steps.iter().filter_map(method).collect());
+    if let Some(unit) = reads_and_writes(steps) {
+        let atomic = match number_class(steps) {
+            Some(class) => format!(", or make {what} an {class} and change it by one call"),
+            None => String::new(),
+        };
+        return format!(
+            "Hold one lock over the whole of {unit}, which reads {what} and then writes it, and at every other access{atomic}. volatile \
+             is not enough."
+        );
+    }
     let volatile = match steps.iter().any(|step| step.op == "read") {
         true => format!(", or declare {what} volatile if no write depends on its old value"),
         false => format!(", or use an atomic variable for {what}"),
@@ -67,6 +77,27 @@ fn one_lock_at(what: &str, steps: &[FindingStep]) -> String {
             "Hold one lock at every access to {what}, in {}{volatile}.",
             listed(&methods)
         ),
+    }
+}
+
+/// The method that reads a field without a lock in one thread and writes it in another: what it writes may depend on what it has read, as
+/// in `if (instance == null) instance = new Settings()` or `hits++`.
+fn reads_and_writes(steps: &[FindingStep]) -> Option<String> {
+    let [first, .., last] = steps else { return None };
+    let is_own = |step: &FindingStep| step.inside.is_none() && step.locks.is_empty() && step.part.is_none();
+    let one_method = (&first.class, &first.method) == (&last.class, &last.method);
+    let ops = [first.op.as_str(), last.op.as_str()];
+    let both = matches!(ops, ["read", "write"] | ["write", "read"]);
+    let method = method(first)?;
+    (one_method && both && is_own(first) && is_own(last) && !method.contains("lambda in ")).then_some(method)
+}
+
+/// The class of `java.util.concurrent.atomic` for the number that steps access.
+fn number_class(steps: &[FindingStep]) -> Option<&'static str> {
+    match steps.first()?.descriptor.as_str() {
+        "I" => Some("AtomicInteger"),
+        "J" => Some("AtomicLong"),
+        _ => None,
     }
 }
 
@@ -106,6 +137,9 @@ fn one_lock_over(unit: &str, what: &str, steps: &[FindingStep]) -> String {
         }
         (None, _) => {
             let others = of(false);
+            if let Some(fix) = lock_of_one_side(unit, &others, steps) {
+                return fix;
+            }
             let others = match others.is_empty() {
                 true => String::new(),
                 false => format!(", and in {}", listed(&others)),
@@ -116,6 +150,37 @@ fn one_lock_over(unit: &str, what: &str, steps: &[FindingStep]) -> String {
             };
             format!("Hold one lock over the whole of {unit}{others}, or {atomic}.")
         }
+    }
+}
+
+/// The fix if one side holds a lock and the other none.
+fn lock_of_one_side(unit: &str, others: &[String], steps: &[FindingStep]) -> Option<String> {
+    let first = steps.first()?;
+    let side = |own: bool| steps.iter().filter(move |step| (step.thread == first.thread) == own);
+    let common = |own: bool| {
+        let mut locks = side(own).next()?.locks.iter();
+        locks.find(|lock| side(own).all(|step| step.locks.contains(lock)))
+    };
+    let has_none = |own: bool| side(own).all(|step| step.locks.is_empty());
+    let told = |lock: &String| match naming::lock::short(naming::lock::unnumbered(lock)) {
+        name if is_field(&name) => name,
+        name => format!("the lock of {name}"),
+    };
+    if others.is_empty() || side(false).next().is_none() {
+        return None;
+    }
+    match (common(true), common(false)) {
+        (Some(lock), None) if has_none(false) => Some(format!(
+            "Hold {} in {} too, as {unit} does.",
+            told(lock),
+            listed(others)
+        )),
+        (None, Some(lock)) if has_none(true) => Some(format!(
+            "Hold {} over the whole of {unit}, as {} does.",
+            told(lock),
+            listed(others)
+        )),
+        _ => None,
     }
 }
 
@@ -131,11 +196,7 @@ fn atomic_class(steps: &[FindingStep]) -> Option<&'static str> {
     if !(one_line && one_number && read.op == "read" && write.op == "write") {
         return None;
     }
-    match first.descriptor.as_str() {
-        "I" => Some("AtomicInteger"),
-        "J" => Some("AtomicLong"),
-        _ => None,
-    }
+    number_class(steps)
 }
 
 fn is_field(lock: &str) -> bool {
@@ -164,7 +225,9 @@ fn one_order(steps: &[FindingStep]) -> String {
         return FALLBACK.to_owned();
     };
     let name = |step: &FindingStep| naming::lock::unnumbered(&step.variable).to_owned();
-    let methods = listed(&distinct(steps.iter().filter_map(|step| method(step)).collect()));
+    // The code that holds the first lock when it asks for the second decides the order.
+    let outer = [opener, opposite].into_iter().filter_map(|step| method(step));
+    let methods = listed(&distinct(outer.collect()));
     if name(opener) == name(last) && !methods.is_empty() {
         let lock = naming::lock::short(&name(opener));
         return format!("Lock the two {lock} objects in one order in {methods}, for example by a number or a name.");
@@ -215,6 +278,13 @@ fn one_call(variables: &[String], steps: &[FindingStep]) -> Option<&'static str>
         !variables.is_empty() && variables.iter().all(of)
     };
     let last = *calls.last()?;
+    let by_handle = |step: &FindingStep| {
+        let call = step.inside.as_deref().unwrap_or_default();
+        call.starts_with("java.lang.invoke.VarHandle.")
+    };
+    if steps.iter().all(by_handle) && calls[0].starts_with("get") && last.starts_with("set") {
+        return Some("Use one atomic operation of the VarHandle (getAndAdd, getAndSet, or compareAndSet in a loop)");
+    }
     if is(".ConcurrentHashMap") || is(".ConcurrentSkipListMap") {
         return one_map_call(calls[0], last);
     }
@@ -386,6 +456,39 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_method_that_reads_and_then_writes_needs_a_lock_over_both() {
+        let access = |op: &str, descriptor: &str| FindingStep {
+            op: op.to_owned(),
+            class: "conf.Settings".to_owned(),
+            method: "get()V".to_owned(),
+            descriptor: descriptor.to_owned(),
+            ..FindingStep::default()
+        };
+        let told = |descriptor| {
+            let steps = [access("read", descriptor), access("write", descriptor)];
+            help(Rule::DataRace, &["conf.Settings.instance".to_owned()], &[], &steps)
+        };
+        assert_eq!(
+            told("Lconf/Settings;"),
+            "Hold one lock over the whole of Settings.get, which reads Settings.instance and then writes it, and at every other access. \
+             volatile is not enough."
+        );
+        assert!(told("I").contains(", or make Settings.instance an AtomicInteger and change it by one call. volatile"));
+    }
+
+    #[test]
+    fn a_handle_has_atomic_operations_of_its_own() {
+        let call = |thread: &str, name: &str| step(thread, &format!("java.lang.invoke.VarHandle.{name}"));
+        let steps = [
+            call("t", "getVolatile"),
+            call("u", "setVolatile"),
+            call("t", "setVolatile"),
+        ];
+        let told = help(Rule::Atomicity, &["pool.Sequence.next".to_owned()], &[], &steps);
+        assert!(told.starts_with("Use one atomic operation of the VarHandle"), "{told}");
+    }
+
     fn calling(called: &[&str]) -> Finding {
         let call = |name: &&str| FindingStep {
             thread: "t".to_owned(),
@@ -520,6 +623,22 @@ mod tests {
         assert_eq!(
             torn(&[]),
             "Hold one lock over the whole of Stock.take, and in Stock.remove, or use one atomic operation."
+        );
+        let half = |own: &[&str], other: &[&str]| {
+            let steps = [
+                locked("t1", "write", "take", own),
+                locked("t2", "read", "count", other),
+                locked("t1", "write", "take", own),
+            ];
+            help(Rule::AtomicSet, &variables, &[unit("take")], &steps)
+        };
+        assert_eq!(
+            half(&["shop.Stock.guard"], &[]),
+            "Hold Stock.guard in Stock.count too, as Stock.take does."
+        );
+        assert_eq!(
+            half(&[], &["shop.Stock@1"]),
+            "Hold the lock of Stock over the whole of Stock.take, as Stock.count does."
         );
     }
 

@@ -28,11 +28,8 @@ pub fn name_containers(findings: &mut [Finding], paths: &[PathBuf]) {
         .filter(|step| is_inner(step) || step.locks.iter().any(|lock| lock == STAMPED))
         .map(|step| step.class.replace('.', "/"))
         .collect();
-    if wanted.is_empty() {
-        return;
-    }
     let mut classes: BTreeMap<String, ClassFile> = BTreeMap::new();
-    for path in paths {
+    for path in paths.iter().filter(|_| !wanted.is_empty()) {
         let mut each = |entry: archive::ClassEntry| {
             if wanted.contains(&entry.name)
                 && !classes.contains_key(&entry.name)
@@ -75,10 +72,14 @@ fn name_stamped(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
     names.sort_unstable();
     names.dedup();
     if let [name] = names.as_slice() {
+        let is_generated = finding.help == fix::of(finding);
         let locks = finding.steps.iter_mut().flat_map(|step| &mut step.locks);
         locks
             .filter(|lock| *lock == STAMPED)
             .for_each(|lock| lock.clone_from(name));
+        if is_generated {
+            finding.help = fix::of(finding);
+        }
     }
 }
 
@@ -108,9 +109,13 @@ fn is_inner(step: &FindingStep) -> bool {
 
 fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
     if !finding.steps.iter().any(is_inner) {
+        if finding.rule.family() != RuleFamily::LockOrder {
+            leave_out_insides(&mut finding.variables);
+        }
         return;
     }
     let before = names(&finding.steps);
+    let is_generated = finding.help == fix::of(finding);
     let inner: Vec<usize> = (0..finding.steps.len())
         .filter(|at| is_inner(&finding.steps[*at]))
         .collect();
@@ -161,7 +166,11 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
         finding.message = described(finding.own_pattern.as_deref(), sentence);
     }
     let words = |names: &[String]| listed(&names.iter().map(|name| variable::short(name)).collect::<Vec<_>>());
-    finding.help = finding.help.replace(&words(&before), &words(&own));
+    finding.help = match is_generated && is_synchronised {
+        // It names the lock too.
+        true => fix::of(finding),
+        false => finding.help.replace(&words(&before), &words(&own)),
+    };
     if finding.rule.family().is_race()
         && let Some(more) = fix::together_help(finding)
     {
@@ -177,6 +186,15 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
             .and_then(|name| fix::synchronised_help(finding, name))
     {
         finding.help = help;
+    }
+}
+
+/// Leaves out the fields of the JDK's classes beside variables of the program. They belong to further occurrences whose steps the finding does
+/// not show, so that nothing says what the program calls the object.
+fn leave_out_insides(variables: &mut Vec<String>) {
+    let is_inside = |variable: &String| variable::class_of(variable).is_some_and(is_platform);
+    if !variables.iter().all(is_inside) {
+        variables.retain(|variable| !is_inside(variable));
     }
 }
 
@@ -535,6 +553,20 @@ mod tests {
     fn told(text: &str, name: &str) -> String {
         let arrays = ["byte[] in shop.Stock".to_owned(), "int[] in shop.Stock".to_owned()];
         retold(text, &arrays, |_| name.to_owned())
+    }
+
+    #[test]
+    fn fields_of_the_jdk_are_left_out_beside_those_of_the_program() {
+        let left = |names: &[&str]| {
+            let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            leave_out_insides(&mut names);
+            names
+        };
+        assert_eq!(
+            left(&["shop.Cart.total", "java.util.ArrayList.size"]),
+            ["shop.Cart.total"]
+        );
+        assert_eq!(left(&["java.util.ArrayList.size"]), ["java.util.ArrayList.size"]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub fn render_finding(finding: &Finding, options: &Options<'_>) -> String {
     let finding = &words::told(finding);
     let columns = columns(options);
     let style = Style::new(options.color, options.unicode);
-    let mut lines = head(finding, &style, columns);
+    let mut lines = head(finding, &finding.patterns, &style, columns);
     if !finding.steps.is_empty() {
         lines.push(String::new());
         lines.extend(places::lines(finding, options.sources, &style, columns));
@@ -95,7 +95,8 @@ fn columns(options: &Options<'_>) -> usize {
     options.width.clamp(MIN_COLUMNS, MAX_COLUMNS)
 }
 
-fn head(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
+/// The sentence, and in a smaller voice the id, the variables and these of the finding's patterns.
+fn head(finding: &Finding, patterns: &[String], style: &Style, columns: usize) -> Vec<String> {
     let label = format!("{}[{}]", words::evidence(finding.evidence), words::rule(finding.rule));
     let message = clean(&finding.message);
     let mut lines = Vec::new();
@@ -113,8 +114,8 @@ fn head(finding: &Finding, style: &Style, columns: usize) -> Vec<String> {
     if !finding.variables.is_empty() {
         about.push(words::variables(finding));
     }
-    if !finding.patterns.is_empty() {
-        about.push(format!("pattern {}", words::listed(finding.patterns.clone(), 4)));
+    if !patterns.is_empty() {
+        about.push(format!("pattern {}", words::listed(patterns.to_vec(), 4)));
     }
     let about = clean(&about.join(&format!(" {} ", style.glyphs.dot)));
     lines.extend(

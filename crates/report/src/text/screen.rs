@@ -8,7 +8,8 @@ use super::interleaving::{Shown, left_out, shown_steps, step_number};
 use super::places::{self, crop};
 use super::style::{Look, Style};
 use super::{callers, facts, head};
-use crate::layout::{clean, cut, expand_tabs, fit, pad, width, wrap};
+use crate::layout::{clean, expand_tabs, fit, pad, width, wrap};
+use crate::words::pattern;
 use crate::{Options, mark, words};
 
 /// Lines of a screen, less one for the prompt.
@@ -16,11 +17,16 @@ const ROWS: usize = 23;
 /// Steps that are shown on any screen.
 const FEWEST_STEPS: usize = 4;
 /// Columns that the name of a thread may take.
-const WIDEST_THREAD: usize = 14;
+const WIDEST_THREAD: usize = 16;
 
 /// The finding as lines of text.
 pub fn lines(finding: &Finding, options: &Options<'_>, style: &Style, columns: usize) -> Vec<String> {
-    let head = head(finding, style, columns);
+    // The letters of a pattern of the user's are the user's.
+    let patterns = match finding.own_pattern {
+        Some(_) => finding.patterns.clone(),
+        None => pattern::of_steps(finding).into_iter().collect(),
+    };
+    let head = head(finding, &patterns, style, columns);
     let facts = facts(finding, style, columns);
     let necessary = facts.iter().filter(|fact| fact.rank == 0);
     let necessary: usize = necessary.map(|fact| fact.lines.len()).sum();
@@ -126,7 +132,8 @@ impl<'a> Screen<'a> {
             true => style.paint(Look::Bad, text),
             false => text.to_owned(),
         };
-        let thread = cut(&clean(&step.thread), self.thread, style.glyphs.ellipsis);
+        // The end of a name tells the threads of a pool apart.
+        let thread = fit(&clean(&step.thread), self.thread, style.glyphs.ellipsis);
         let number = step_number(index, is_decisive, self.number, style);
         let start = format!("{number} {}  ", style.paint(Look::Bold, &pad(&thread, self.thread)));
         let mut out = Vec::new();

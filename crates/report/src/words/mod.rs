@@ -4,6 +4,7 @@
 
 mod account;
 mod command;
+pub mod pattern;
 mod steps;
 mod unit;
 
@@ -181,8 +182,10 @@ pub fn units(finding: &Finding) -> Vec<String> {
             [init @ .., last] if !init.is_empty() => format!(" in {} and {last}", init.join(", ")),
             [one, ..] => format!(" in {one}"),
         };
-        // One kind is named: the most certain reason why it should be atomic.
-        let kind = SURENESS.into_iter().find(|kind| kinds.contains(kind));
+        // One kind is named: that of the unit which the sentence is about. Another observation may have seen a part of it as a unit, such as
+        // the section of a synchronised collection that it calls.
+        let declared = kinds.iter().find(|kind| **kind == UnitKind::Declared);
+        let kind = declared.or(kinds.first()).copied();
         let kind = kind.map(|kind| format!(" ({})", unit_kind(kind))).unwrap_or_default();
         format!("{}{within}{kind}", naming::signature(name))
     };
@@ -204,14 +207,6 @@ pub fn also(finding: &Finding) -> String {
     }
     told.join(", ")
 }
-
-/// Kinds of units, the surest first.
-const SURENESS: [UnitKind; 4] = [
-    UnitKind::Declared,
-    UnitKind::Section,
-    UnitKind::Compound,
-    UnitKind::Method,
-];
 
 /// Frames of an exception that are shown.
 const MOST_FRAMES: usize = 4;
