@@ -212,7 +212,11 @@ pub fn judge_repeated(finding: &mut Finding, one: &Open, court: &Court<'_>, runs
         plan.repeat();
         let run = court.runner.direct(&plan.finish())?;
         *runs += 1;
-        let bad = run.outcomes().into_iter().find(is_notable);
+        let is_own = |outcome: &Outcome| outcome.kind != OutcomeKind::Deadlock || deadlocks(&run, &finding.id);
+        let bad = run
+            .outcomes()
+            .into_iter()
+            .find(|outcome| is_notable(outcome) && is_own(outcome));
         let Some(bad) = bad.filter(|_| run.has_fact(&finding.id) && !run.timed_out) else {
             // After some runs without a bad end it would take luck to prove one.
             match made >= MOST_HARMLESS_RUNS && ends.is_empty() {
