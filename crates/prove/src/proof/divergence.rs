@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::{Leave, Schedule, ThreadName, naming};
 use ravel_trace::names::Names;
-use ravel_trace::{Event, Op};
+use ravel_trace::{Event, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::marks::{op_name, variable};
@@ -549,10 +549,21 @@ fn words(event: &Event, names: &Names) -> String {
     format!("{what} in {frame}")
 }
 
+/// What a read saw. A variable of an imported trace has no type: its values are numbers.
+fn read_text(event: &Event, names: &Names) -> Option<String> {
+    names.value_text(event).or(match event.op {
+        Op::Read {
+            value: Value::Exact(number),
+            ..
+        } => Some(number.to_string()),
+        _ => None,
+    })
+}
+
 /// That a read saw another value than the one that was recorded.
 fn other_read((other, names): (&Event, &Names), (was, recorded): (&Event, &Names)) -> String {
     let what = variable(other, names);
-    match (names.value_text(other), recorded.value_text(was)) {
+    match (read_text(other, names), read_text(was, recorded)) {
         (Some(now), Some(was)) if now != was => format!("it had read {what} as {now} (recorded: {was})"),
         _ => format!("it had read another value of {what} than was recorded"),
     }
@@ -583,7 +594,7 @@ mod tests {
 
     #[test]
     fn a_call_that_finds_nothing_to_change_is_the_same_call() {
-        let (location, value) = (ravel_trace::LocationId(0), ravel_trace::Value::Unknown);
+        let (location, value) = (ravel_trace::LocationId(0), Value::Unknown);
         let (read, update) = (Op::Read { location, value }, Op::Update { location, value });
         assert!(is_same_kind(&read, &update));
         assert!(!is_same_kind(&read, &Op::Begin));
