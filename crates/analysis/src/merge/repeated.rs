@@ -65,7 +65,10 @@ fn said_by<'f>(finding: &Finding, others: impl Iterator<Item = (usize, &'f Findi
     if !finding.shown {
         let strength = |one: &Finding| (one.shown, one.evidence, std::cmp::Reverse(one.id.clone()));
         return first(&|other| {
-            other.rule == finding.rule && other.message == finding.message && strength(other) > strength(finding)
+            other.rule == finding.rule
+                && !finding.message.is_empty()
+                && other.message == finding.message
+                && strength(other) > strength(finding)
         });
     }
     if finding.rule.family() != RuleFamily::Serializability {
