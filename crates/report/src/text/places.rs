@@ -312,7 +312,10 @@ pub fn crop(text: &str, indent: usize, focus: usize, room: usize, ellipsis: &str
     let word = rest[at..].find(' ').map_or(at, |space| at + space + 1);
     let at = if skip + width(&rest[..word]) <= focus { word } else { at };
     let shown = format!("{ellipsis}{}", &rest[at..]);
-    (cut(&shown, room, ellipsis), skip + width(&rest[..at]) - width(ellipsis))
+    (
+        cut(&shown, room, ellipsis),
+        (skip + width(&rest[..at])).saturating_sub(width(ellipsis)),
+    )
 }
 
 /// Column and length of what a step touches in its line.
