@@ -536,7 +536,7 @@ impl<'p> Events<'p> {
         let lines = order.map(|thread| {
             let first = self.0.iter().find(|event| event.thread == thread);
             // A line of the JDK's code says nothing about the program.
-            let own = first.filter(|first| !is_platform(&first.site.method.class.replace('/', ".")));
+            let own = first.filter(|first| !is_platform(first.site.method.class.replace('/', ".")));
             own.map_or(0, |first| first.site.line)
         });
         let [one, other] = &names;
