@@ -13,6 +13,9 @@ import org.gradle.api.artifacts.Dependency;
 import org.gradle.api.tasks.SourceSet;
 import org.gradle.api.tasks.SourceSetContainer;
 import org.gradle.api.tasks.TaskAction;
+import ravel.junit.Binary;
+import ravel.junit.TestsCommand;
+import ravel.junit.TestsCommand.Verdict;
 
 /**
  * Runs the JUnit tests of the project once under Ravel, forces other orders of the threads of each test, and writes reports to
@@ -35,34 +38,12 @@ public class RavelTestTask extends DefaultTask {
         }
         File reports = new File(getProject().getBuildDir(), "ravel");
         if (!reports.isDirectory() && !reports.mkdirs()) throw new GradleException("cannot create " + reports);
-        String failOn = property("ravel.failOn", "");
-        List<String> command = new ArrayList<>();
-        command.add(binary());
-        command.add("run");
-        command.add("--budget");
-        command.add(property("ravel.budget", "300"));
-        if (!failOn.isEmpty() && !failOn.equals("never")) {
-            command.add("--fail-on");
-            command.add(failOn);
-        }
-        for (String report : new String[] {"json=findings.json", "html=report.html", "sarif=report.sarif", "junit=TEST-ravel.xml"}) {
-            String[] parts = report.split("=");
-            command.add("--out");
-            command.add(parts[0] + "=" + new File(reports, parts[1]));
-        }
-        command.add("-o");
-        command.add(new File(reports, "tests.ravel").toString());
-        command.add("--");
-        command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
-        for (String word : property("ravel.argLine", "").trim().split("\\s+")) if (!word.isEmpty()) command.add(word);
-        String named = property("ravel.tests", "");
-        if (!named.isEmpty()) command.add("-Dravel.tests=" + named);
-        command.add("-cp");
-        command.add(String.join(File.pathSeparator, classPath(tests)));
-        command.add("ravel.junit.RunTests");
-        command.add("--all");
-        command.addAll(roots);
-        judge(run(command, reports), failOn, reports);
+        TestsCommand command = new TestsCommand(binary(), reports);
+        command.budget(property("ravel.budget", "300"));
+        command.failOn(property("ravel.failOn", ""));
+        command.jvmOptions(property("ravel.argLine", ""));
+        command.property("ravel.tests", property("ravel.tests", ""));
+        judge(command.judge(run(command.words(classPath(tests), roots), reports)), reports);
     }
 
     /** Output goes to a file and then to Gradle's log: a process of the Gradle daemon has no terminal. */
@@ -84,14 +65,18 @@ public class RavelTestTask extends DefaultTask {
         }
     }
 
-    private void judge(int code, String failOn, File reports) {
-        if (code == 0 || code == 3) return;
-        if (code == 1 && failOn.equals("never")) {
-            getLogger().warn("Ravel shows concurrency bugs; reports in " + reports);
-        } else if (code == 1) {
-            throw new GradleException("Ravel shows concurrency bugs; reports in " + reports);
-        } else {
-            throw new GradleException("ravel ended with exit code " + code);
+    private void judge(Verdict verdict, File reports) {
+        switch (verdict) {
+            case NOTHING_SHOWN:
+            case NOTHING_TO_CHECK:
+                return;
+            case WARN:
+                getLogger().warn("Ravel shows concurrency bugs; reports in " + reports);
+                return;
+            case FAIL:
+                throw new GradleException("Ravel shows concurrency bugs; reports in " + reports);
+            default:
+                throw new GradleException("ravel could not do its work; its message is above");
         }
     }
 
@@ -101,16 +86,11 @@ public class RavelTestTask extends DefaultTask {
     }
 
     private String binary() {
-        String named = property("ravel.binary", "");
-        if (!named.isEmpty()) {
-            if (new File(named).canExecute()) return new File(named).getAbsolutePath();
-            throw new GradleException("ravel.binary: " + named + " is not a program");
+        try {
+            return Binary.find(property("ravel.binary", ""));
+        } catch (IllegalStateException missing) {
+            throw new GradleException(missing.getMessage(), missing);
         }
-        for (String directory : String.valueOf(System.getenv("PATH")).split(File.pathSeparator)) {
-            File file = new File(directory, "ravel");
-            if (file.isFile() && file.canExecute()) return file.getAbsolutePath();
-        }
-        throw new GradleException("the program `ravel` is not on the PATH; install it, or name it with -Pravel.binary=FILE");
     }
 
     /** The test class path, with JUnit's launcher in the release of the project's own JUnit, and ravel-junit. */

@@ -2,7 +2,7 @@ package ravel.maven;
 
 import java.io.File;
 import java.io.IOException;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -22,6 +22,9 @@ import org.eclipse.aether.RepositorySystem;
 import org.eclipse.aether.artifact.DefaultArtifact;
 import org.eclipse.aether.resolution.ArtifactRequest;
 import org.eclipse.aether.resolution.ArtifactResolutionException;
+import ravel.junit.Binary;
+import ravel.junit.TestsCommand;
+import ravel.junit.TestsCommand.Verdict;
 
 /**
  * Runs the JUnit tests of the project once under Ravel, forces other orders of the threads of each test, writes reports to
@@ -81,58 +84,32 @@ public final class TestMojo extends AbstractMojo {
             getLog().info(skip ? "ravel: skipped" : "ravel: no tests");
             return;
         }
-        String ravel = find();
         if (!reports.isDirectory() && !reports.mkdirs()) throw new MojoExecutionException("cannot create " + reports);
-        List<String> command = new ArrayList<>();
-        command.add(ravel);
-        command.add("run");
-        command.add("--budget");
-        command.add(String.valueOf(budget));
-        if (failOn != null && !failOn.isEmpty() && !isNever()) {
-            command.add("--fail-on");
-            command.add(failOn);
-        }
-        for (String report : new String[] {"json=findings.json", "html=report.html", "sarif=report.sarif", "junit=TEST-ravel.xml"}) {
-            String[] parts = report.split("=");
-            command.add("--out");
-            command.add(parts[0] + "=" + new File(reports, parts[1]));
-        }
-        command.add("-o");
-        command.add(new File(reports, "tests.ravel").toString());
-        command.add("--");
-        command.add(java());
-        if (argLine != null) for (String word : argLine.trim().split("\\s+")) if (!word.isEmpty()) command.add(word);
-        command.add("-Dbasedir=" + project.getBasedir());
-        if (tests != null) command.add("-Dravel.tests=" + tests);
-        command.add("-cp");
-        command.add(String.join(File.pathSeparator, classPath()));
-        command.add("ravel.junit.RunTests");
-        command.add("--all");
-        command.add(classes.toString());
-        judge(run(command));
+        TestsCommand command = new TestsCommand(find(), reports);
+        command.budget(String.valueOf(budget));
+        command.failOn(failOn);
+        command.jvmOptions(argLine);
+        command.property("basedir", project.getBasedir().toString());
+        command.property("ravel.tests", tests);
+        judge(command.judge(run(command.words(classPath(), Collections.singletonList(classes.toString())))));
     }
 
-    private void judge(int code) throws MojoExecutionException, MojoFailureException {
-        switch (code) {
-            case 0:
+    private void judge(Verdict verdict) throws MojoExecutionException, MojoFailureException {
+        switch (verdict) {
+            case NOTHING_SHOWN:
                 getLog().info("ravel: no bug shown; reports in " + reports);
                 return;
-            case 1:
-                if (isNever()) {
-                    getLog().warn("Ravel shows concurrency bugs; reports in " + reports);
-                    return;
-                }
-                throw new MojoFailureException("Ravel shows concurrency bugs; reports in " + reports);
-            case 3:
+            case NOTHING_TO_CHECK:
                 getLog().info("ravel: nothing to check: no test has more than one thread");
                 return;
+            case WARN:
+                getLog().warn("Ravel shows concurrency bugs; reports in " + reports);
+                return;
+            case FAIL:
+                throw new MojoFailureException("Ravel shows concurrency bugs; reports in " + reports);
             default:
-                throw new MojoExecutionException("ravel ended with exit code " + code);
+                throw new MojoExecutionException("ravel could not do its work; its message is above");
         }
-    }
-
-    private boolean isNever() {
-        return "never".equals(failOn);
     }
 
     private int run(List<String> command) throws MojoExecutionException {
@@ -152,19 +129,11 @@ public final class TestMojo extends AbstractMojo {
     }
 
     private String find() throws MojoExecutionException {
-        if (binary != null && !binary.isEmpty()) {
-            if (new File(binary).canExecute()) return new File(binary).getAbsolutePath();
-            throw new MojoExecutionException("ravel.binary: " + binary + " is not a program");
+        try {
+            return Binary.find(binary);
+        } catch (IllegalStateException missing) {
+            throw new MojoExecutionException(missing.getMessage(), missing);
         }
-        for (String directory : String.valueOf(System.getenv("PATH")).split(File.pathSeparator)) {
-            File file = new File(directory, "ravel");
-            if (file.isFile() && file.canExecute()) return file.getAbsolutePath();
-        }
-        throw new MojoExecutionException("the program `ravel` is not on the PATH; install it, or name it with -Dravel.binary=FILE");
-    }
-
-    private static String java() {
-        return System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
     }
 
     /** The test class path, with JUnit's launcher in the release of the project's own JUnit, and ravel-junit. */
