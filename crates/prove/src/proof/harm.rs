@@ -89,7 +89,7 @@ impl Judged<'_> {
                 let rest = || self.apart || !self.contended && !self.goes_on;
                 let code = rest().then(|| exit_code(runs, &alike)).flatten();
                 code.or_else(|| self.results(runs, &alike)).or_else(|| {
-                    let counts = rest() && !self.candidate.is_of_body() && !self.is_report(runs);
+                    let counts = rest() && !self.candidate.is_of_body() && !self.is_report(runs, &alike);
                     counts
                         .then(|| outputs(runs, &self.others_alike(runs, &alike)?))
                         .flatten()
@@ -103,9 +103,8 @@ impl Judged<'_> {
 
     /// Why no harm was seen, in words.
     pub fn no_harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Limit {
-        if outputs(runs, controls).is_some() && self.is_report(runs) {
-            return "its forced runs printed what no serial order prints, but only because a method that changes nothing afterwards read \
-                    a newer value"
+        if outputs(runs, controls).is_some() && self.is_report(runs, controls) {
+            return "its forced runs printed what no serial order prints, but changed what the threads share as serial orders do"
                 .into();
         }
         let comparable = !self.contended || self.apart && self.comparable(runs, controls).is_some();

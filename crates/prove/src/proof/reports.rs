@@ -4,21 +4,51 @@
 //! nothing is wrong with it: that the two reads belong together was assumed. It is different once the method changes something after
 //! it has read, or hands on what it read: then it acts on values that no longer hold, and the output is the trace of that.
 //!
-//! So the reads of such a unit are taken out of the pattern. If the units come one after the other in the rest, output alone is no harm. Critical
-//! sections and declared units are atomic by what the program says, and everything that they print counts.
+//! So the reads of such a unit are taken out of the pattern. If the units come one after the other in the rest, output alone is no harm.
+//!
+//! The same holds for a method that changes something and then tells how things are: a crawler that adds a page, counts it and prints its progress
+//! tells what others have done meanwhile. If the threads wrote to everything that they share as often, and the same values, as in some serial
+//! order, the state is right, and only the moments that were printed differ.
+//!
+//! Critical sections and declared units are atomic by what the program says, and everything that they print counts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ravel_analysis::finding::UnitKind;
-use ravel_trace::{Event, LocationId, Names, ThreadId};
+use ravel_schedule::naming;
+use ravel_trace::{Event, LocationId, Names, Op, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
+use super::controls::Controls;
 use super::harm::Judged;
+use super::marks::variable;
 use crate::runner::Forced;
 
+/// What the threads of a run wrote to variables that they share: how often each of them did, and which values in all.
+#[derive(PartialEq, Eq, Debug)]
+struct Effects {
+    writes: BTreeMap<(String, String), usize>,
+    values: BTreeMap<String, Vec<Value>>,
+}
+
 impl Judged<'_> {
+    /// Whether the output of these runs tells of nothing but the moments at which it was printed.
+    pub(super) fn is_report(&self, runs: &[Arc<Forced>], controls: &Controls) -> bool {
+        self.has_only_reads(runs) || self.has_serial_effects(runs, controls)
+    }
+
+    /// Whether each run changed what its threads share as one run of a serial order did. Only assumed units without a result are looked at.
+    fn has_serial_effects(&self, runs: &[Arc<Forced>], controls: &Controls) -> bool {
+        let serial: Vec<Effects> = controls.runs().filter_map(|run| effects(run)).collect();
+        (0..self.candidate.units.len()).all(|unit| self.only_prints(unit))
+            && runs
+                .iter()
+                .all(|run| effects(run).is_some_and(|effects| serial.contains(&effects)))
+    }
+
     /// Whether the pattern is one of reports in each of these runs.
-    pub(super) fn is_report(&self, runs: &[Arc<Forced>]) -> bool {
+    fn has_only_reads(&self, runs: &[Arc<Forced>]) -> bool {
         let is_report = |run: &Arc<Forced>| match &run.trace {
             Some((events, names)) if !run.partial => self.is_report_in(events, names),
             _ => false,
@@ -62,6 +92,37 @@ impl Judged<'_> {
         matches!(unit.kind, UnitKind::Method | UnitKind::Compound)
             && method.is_some_and(|method| method.ends_with(")V"))
     }
+}
+
+/// None if not all of it is known.
+fn effects(run: &Forced) -> Option<Effects> {
+    let (events, names) = run.trace.as_ref().filter(|_| !run.partial && run.whole)?;
+    let shared = shared(events);
+    let paths = naming::thread_names(names, names.threads.len());
+    let mut effects = Effects {
+        writes: BTreeMap::new(),
+        values: BTreeMap::new(),
+    };
+    for event in events {
+        let (Op::Write { location, value } | Op::Update { location, value }) = event.op else {
+            continue;
+        };
+        if shared.get(&location) != Some(&None) {
+            continue;
+        }
+        let variable = variable(event, names);
+        let path = paths.get(event.thread.index()).map_or("", |name| name.path.as_str());
+        *effects.writes.entry((path.to_owned(), variable.clone())).or_default() += 1;
+        effects.values.entry(variable).or_default().push(value);
+    }
+    for values in effects.values.values_mut() {
+        values.sort_by_key(|value| match *value {
+            Value::Unknown => (0, 0),
+            Value::Exact(number) => (1, number),
+            Value::Digest(digest) => (2, i64::from(digest)),
+        });
+    }
+    Some(effects)
 }
 
 /// The only thread that accesses each location; none if there are several.

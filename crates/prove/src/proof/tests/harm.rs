@@ -4,7 +4,7 @@ use ravel_analysis::finding::{Evidence, OutcomeKind, Rule};
 use ravel_protocol::{EndedBy, Schedule, Verdict};
 use ravel_trace::{Event, Op, Value};
 
-use super::{COUNTER, atomicity, fake, finding, judged, last, told};
+use super::{COUNTER, atomicity, fake, finding, judged, last, limit, told};
 use crate::runner::Forced;
 
 #[test]
@@ -235,8 +235,62 @@ fn a_report_of_two_moments_is_no_harm() {
 }
 
 #[test]
-fn output_of_a_method_that_changes_something_after_reading_is_harm() {
-    assert_eq!(report("C.check()V", ["w C.m=1", "print"]), Evidence::Harmful);
+fn progress_that_tells_of_others_is_no_harm() {
+    // Adds, counts, and prints what has been added.
+    let visit = [
+        "enter C.visit()V",
+        "acq L",
+        "r C.n",
+        "w C.n+1",
+        "rel L",
+        "acq K",
+        "r C.m",
+        "w C.m+1",
+        "rel K",
+        "r C.n",
+        "print",
+        "exit",
+    ];
+    let mut text = "main | t1 | t2\nfork t1 | |\nfork t2 | |\n".to_string();
+    for (before, behind) in [("| ", " |"), ("| | ", "")] {
+        let lines = visit.map(|operation| format!("{before}{operation}{behind}\n"));
+        text.push_str(&lines.concat());
+    }
+    let program = fake(&format!("{text}join t1 | |\njoin t2 | |\n"));
+    let events = [("t1", 7), ("t2", 19), ("t2", 23), ("t1", 11)];
+    let units = [("t1", 4, 15), ("t2", 16, 27)];
+    let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
+    assert_eq!(finding.evidence, Evidence::Confirmed, "{:?}", told(&finding));
+    assert!(limit(&finding).contains("changed what the threads share as serial orders do"));
+}
+
+#[test]
+fn output_of_a_method_that_acts_on_what_it_read_is_harm() {
+    let program = fake(
+        "
+        main    | t1              | t2
+        fork t1 |                 |
+        fork t2 |                 |
+                | enter C.once()V |
+                | r C.n           |
+                |                 | enter C.once()V
+                |                 | r C.n
+                | skip 1 2        |
+                | w C.n=1         |
+                | print           |
+                | exit            |
+                |                 | skip 1 2
+                |                 | w C.n=1
+                |                 | print
+                |                 | exit
+        join t1 |                 |
+        join t2 |                 |
+    ",
+    );
+    let events = [("t1", 5), ("t2", 13), ("t1", 9)];
+    let units = [("t1", 4, 11), ("t2", 6, 15)];
+    let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
+    assert_eq!(finding.evidence, Evidence::Harmful, "{:?}", told(&finding));
 }
 
 #[test]
