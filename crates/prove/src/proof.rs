@@ -16,6 +16,7 @@ mod marks;
 mod objects;
 mod ordered;
 mod others;
+mod printed;
 mod prover;
 mod reading;
 mod reports;

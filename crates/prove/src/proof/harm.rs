@@ -29,6 +29,7 @@ use super::controls::{Controls, Serial};
 use super::divergence::Shifts;
 use super::marks::{Marks, variable};
 use super::objects::Objects;
+use super::printed::outputs;
 use crate::runner::Forced;
 use crate::words;
 
@@ -44,7 +45,7 @@ pub struct Harm {
     /// Whether other units came between those of the pattern, so that some serial order of all of them may end like it.
     pub others_between: bool,
     /// The labels of the values that differ, if it is values that do.
-    labels: Vec<String>,
+    pub(super) labels: Vec<String>,
 }
 
 /// What is judged: an occurrence of a finding that was forced.
@@ -197,7 +198,7 @@ impl Judged<'_> {
 }
 
 /// Whether there are several serial runs, and all are alike in some respect.
-fn alike<T: PartialEq>(controls: &Controls, of: impl Fn(&Forced) -> T) -> bool {
+pub(super) fn alike<T: PartialEq>(controls: &Controls, of: impl Fn(&Forced) -> T) -> bool {
     let all: Vec<T> = controls.runs().map(|run| of(run)).collect();
     all.len() > 1 && all.iter().all(|one| *one == all[0])
 }
@@ -631,46 +632,6 @@ fn returns_value(call: &str) -> bool {
     let name = name.split('(').next().unwrap_or_default();
     let gets = name.starts_with("get") && !name.starts_with("getAnd");
     gets || name.ends_with("Value") || matches!(name, "sum" | "size" | "length" | "mappingCount")
-}
-
-/// Output that no serial run writes, if output is the same whenever the same schedule is forced.
-fn outputs(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
-    let ended = |run: &Arc<Forced>| !run.hung() && run.deadlock().is_none();
-    let steady = controls
-        .orders
-        .iter()
-        .all(|order| order.iter().all(|run| run.output == order[0].output))
-        && runs.iter().all(|run| run.output == runs[0].output)
-        && runs.iter().chain(controls.runs()).all(ended);
-    let new = controls.runs().all(|run| run.output != runs[0].output);
-    if !steady || !new {
-        return None;
-    }
-    let text = String::from_utf8_lossy(&runs[0].output).into_owned();
-    let usual: Vec<String> = controls
-        .orders
-        .iter()
-        .map(|order| String::from_utf8_lossy(&order[0].output).into_owned())
-        .collect();
-    let line = text
-        .lines()
-        .find(|line| !usual.iter().any(|usual| usual.lines().any(|other| other == *line)));
-    let message = match (line, controls.missing + usize::from(controls.others_between)) {
-        (Some(line), 0) => format!("the program printed {line:?}, which no serial order prints"),
-        (None, 0) => "the program printed less, or in a different order, than any serial order".to_string(),
-        (Some(line), _) => format!("the program printed {line:?}; {} not", controls.words("does", "do")),
-        (None, _) => format!(
-            "the program printed less, or in a different order; {} not",
-            controls.words("does", "do")
-        ),
-    };
-    Some(Harm {
-        outcome: outcome(OutcomeKind::Output, message),
-        steady: alike(controls, |run| run.output.clone()),
-        missing: controls.missing,
-        others_between: controls.others_between,
-        labels: Vec::new(),
-    })
 }
 
 #[cfg(test)]
