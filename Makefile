@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 60
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
-	@echo "make test       format, lints and all tests"
+	@echo "make test       format, all tests and lints"
 	@echo "make bench      what recording and analysing cost"
 	@echo "make realworld  record H2, Derby, Lucene, Jetty and a Maven project"
 	@echo "make integrations  install and try ravel-junit and the plugins for Maven and Gradle"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Format, lints, tests; stops at the first that fails. Quick ones first.
+# Format, tests, lints; stops at the first that fails. The tests wait much of their time, for JVMs to start and for programs that stand still: the
+# lints run meanwhile, with the lowest priority.
 
 set -e
 cargo=${CARGO:-cargo}
@@ -14,8 +15,19 @@ if ! $cargo fmt --version >/dev/null 2>&1 || ! $cargo clippy --version >/dev/nul
     rustup component add rustfmt clippy
 fi
 $cargo fmt --all --check
-$cargo clippy --locked --workspace --all-targets -- -D warnings
-# Clippy has checked the examples.
+# Clippy checks the examples.
 $cargo test --locked --workspace --lib --bins --tests --no-run
+# A directory of their own: cargo would let one of the two wait for the other.
+lints=$(mktemp)
+nice -n 19 $cargo clippy --locked --workspace --all-targets --target-dir target/lints -- -D warnings >"$lints" 2>&1 &
+linting=$!
+trap 'kill "$linting" 2>/dev/null || true; rm -f "$lints"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 scripts/side-by-side.sh $cargo test --locked --workspace --lib --bins --tests
+if ! wait "$linting"; then
+    cat "$lints" >&2
+    echo "test: the lints failed" >&2
+    exit 1
+fi
 $cargo test --locked --workspace --doc
