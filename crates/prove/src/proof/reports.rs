@@ -7,8 +7,8 @@
 //! So the reads of such a unit are taken out of the pattern. If the units come one after the other in the rest, output alone is no harm.
 //!
 //! The same holds for a method that changes something and then tells how things are: a crawler that adds a page, counts it and prints its progress
-//! tells what others have done meanwhile. If the threads wrote to everything that they share as often, and the same values, as in some serial
-//! order, the state is right, and only the moments that were printed differ.
+//! tells what others have done meanwhile. If the units wrote to everything that they share as often, and the same values, as in some serial
+//! order, the state is right, and only the moments that were printed differ. What a map holds for a key is not known, so nothing is said of it.
 //!
 //! Critical sections and declared units are atomic by what the program says, and everything that they print counts.
 
@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use ravel_analysis::finding::UnitKind;
 use ravel_schedule::naming;
+use ravel_trace::names::Location;
 use ravel_trace::{Event, LocationId, Names, Op, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
@@ -25,7 +26,7 @@ use super::harm::Judged;
 use super::marks::variable;
 use crate::runner::Forced;
 
-/// What the threads of a run wrote to variables that they share: how often each of them did, and which values in all.
+/// What the units of a run wrote to variables that threads share: how often each of them did, and which values in all.
 #[derive(PartialEq, Eq, Debug)]
 struct Effects {
     writes: BTreeMap<(String, String), usize>,
@@ -40,11 +41,46 @@ impl Judged<'_> {
 
     /// Whether each run changed what its threads share as one run of a serial order did. Only assumed units without a result are looked at.
     fn has_serial_effects(&self, runs: &[Arc<Forced>], controls: &Controls) -> bool {
-        let serial: Vec<Effects> = controls.runs().filter_map(|run| effects(run)).collect();
+        let serial: Vec<Effects> = controls.runs().filter_map(|run| self.effects(run)).collect();
         (0..self.candidate.units.len()).all(|unit| self.only_prints(unit))
             && runs
                 .iter()
-                .all(|run| effects(run).is_some_and(|effects| serial.contains(&effects)))
+                .all(|run| self.effects(run).is_some_and(|effects| serial.contains(&effects)))
+    }
+
+    /// None if not all of it is known.
+    fn effects(&self, run: &Forced) -> Option<Effects> {
+        let (events, names) = run.trace.as_ref().filter(|_| !run.partial && run.whole)?;
+        let shared = shared(events);
+        let inside = self.inside(events, names);
+        let paths = naming::thread_names(names, names.threads.len());
+        let mut effects = Effects {
+            writes: BTreeMap::new(),
+            values: BTreeMap::new(),
+        };
+        for (event, _) in events.iter().zip(&inside).filter(|(_, inside)| **inside) {
+            let (Op::Write { location, value } | Op::Update { location, value }) = event.op else {
+                continue;
+            };
+            if shared.get(&location) != Some(&None) {
+                continue;
+            }
+            if value == Value::Unknown || matches!(names.locations[location.index()], Location::Entry(..)) {
+                return None;
+            }
+            let variable = variable(event, names);
+            let path = paths.get(event.thread.index()).map_or("", |name| name.path.as_str());
+            *effects.writes.entry((path.to_owned(), variable.clone())).or_default() += 1;
+            effects.values.entry(variable).or_default().push(value);
+        }
+        for values in effects.values.values_mut() {
+            values.sort_by_key(|value| match *value {
+                Value::Unknown => (0, 0),
+                Value::Exact(number) => (1, number),
+                Value::Digest(digest) => (2, i64::from(digest)),
+            });
+        }
+        Some(effects)
     }
 
     /// Whether the pattern is one of reports in each of these runs.
@@ -92,37 +128,6 @@ impl Judged<'_> {
         matches!(unit.kind, UnitKind::Method | UnitKind::Compound)
             && method.is_some_and(|method| method.ends_with(")V"))
     }
-}
-
-/// None if not all of it is known.
-fn effects(run: &Forced) -> Option<Effects> {
-    let (events, names) = run.trace.as_ref().filter(|_| !run.partial && run.whole)?;
-    let shared = shared(events);
-    let paths = naming::thread_names(names, names.threads.len());
-    let mut effects = Effects {
-        writes: BTreeMap::new(),
-        values: BTreeMap::new(),
-    };
-    for event in events {
-        let (Op::Write { location, value } | Op::Update { location, value }) = event.op else {
-            continue;
-        };
-        if shared.get(&location) != Some(&None) {
-            continue;
-        }
-        let variable = variable(event, names);
-        let path = paths.get(event.thread.index()).map_or("", |name| name.path.as_str());
-        *effects.writes.entry((path.to_owned(), variable.clone())).or_default() += 1;
-        effects.values.entry(variable).or_default().push(value);
-    }
-    for values in effects.values.values_mut() {
-        values.sort_by_key(|value| match *value {
-            Value::Unknown => (0, 0),
-            Value::Exact(number) => (1, number),
-            Value::Digest(digest) => (2, i64::from(digest)),
-        });
-    }
-    Some(effects)
 }
 
 /// The only thread that accesses each location; none if there are several.
