@@ -105,7 +105,7 @@ struct Cell {
     written: bool,
 }
 
-/// The fields of which a recording may have left out one of two conflicting accesses, as the agent names them. The program's own come first,
+/// Fields that may lack one of two conflicting accesses in a recording, as the agent names them. The program's own come first,
 /// and those without a recorded conflict before the others.
 fn half_recorded(trace: &mut Trace) -> Result<Vec<String>> {
     let mut cells: Vec<Cell> = Vec::new();

@@ -105,7 +105,7 @@ impl Judged<'_> {
     /// Why no harm was seen, in words.
     pub fn no_harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Limit {
         if outputs(runs, controls).is_some() && self.is_report(runs, controls) {
-            return "its forced runs printed what no serial order prints, but changed what the threads share as serial orders do"
+            return "its forced runs printed what no serial order prints, but the units only report: they act on nothing that they read too late"
                 .into();
         }
         let comparable = !self.contended || self.apart && self.comparable(runs, controls).is_some();
