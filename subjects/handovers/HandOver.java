@@ -4,6 +4,8 @@
  */
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,6 +17,10 @@ import java.util.Timer;
 import java.util.TimerTask;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
@@ -649,6 +655,113 @@ public class HandOver {
     static void shutdownHook() throws Exception {
         Runtime.getRuntime().addShutdownHook(new Thread(HandOver::check));
         fillAll();
+    }
+
+    /** A flag that the thread that sets it has had for itself so far: the other one comes to it afterwards. */
+    static class Flag {
+        static volatile boolean any;
+        static final VarHandle SET;
+        static final AtomicIntegerFieldUpdater<Flag> COUNT = AtomicIntegerFieldUpdater.newUpdater(Flag.class, "count");
+
+        static {
+            try {
+                SET = MethodHandles.lookup().findVarHandle(Flag.class, "set", boolean.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        volatile boolean raised;
+        volatile int count;
+        boolean set;
+    }
+
+    static void late(Work raise, Callable<Boolean> raised) throws Exception {
+        var seen = new CountDownLatch(1);
+        var t = start(() -> {
+            check();
+            seen.countDown();
+            Thread.sleep(200);
+            while (!raised.call()) Thread.onSpinWait();
+            check();
+        });
+        seen.await();
+        fillAll();
+        raise.run();
+        t.join();
+    }
+
+    static void lateVolatile() throws Exception {
+        var flag = new Flag();
+        late(() -> flag.raised = true, () -> flag.raised);
+    }
+
+    /** Other writes to what the thread has for itself come before. */
+    static void lateVolatileAfterOthers() throws Exception {
+        var flag = new Flag();
+        late(() -> {
+            for (int i = 0; i < 100; i++) {
+                fill(i % b.length);
+                flag.count = i;
+                flag.count = i + 1;
+            }
+            flag.raised = true;
+        }, () -> flag.raised);
+    }
+
+    static void lateStatic() throws Exception {
+        Flag.any = false;
+        late(() -> Flag.any = true, () -> Flag.any);
+    }
+
+    static void lateAtomic() throws Exception {
+        var flag = new AtomicBoolean();
+        late(() -> flag.set(true), flag::get);
+    }
+
+    static void lateCompareAndSet() throws Exception {
+        var flag = new AtomicReference<String>();
+        late(() -> flag.compareAndSet(null, "up"), () -> flag.get() != null);
+    }
+
+    static void lateCount() throws Exception {
+        var count = new AtomicInteger();
+        late(() -> count.incrementAndGet(), () -> count.get() == 1);
+    }
+
+    static void lateArray() throws Exception {
+        var flags = new AtomicIntegerArray(4);
+        late(() -> flags.set(2, 1), () -> flags.get(2) == 1);
+    }
+
+    static void lateHandle() throws Exception {
+        var flag = new Flag();
+        late(() -> Flag.SET.setRelease(flag, true), () -> (boolean) Flag.SET.getAcquire(flag));
+    }
+
+    static void lateUpdater() throws Exception {
+        var flag = new Flag();
+        late(() -> Flag.COUNT.incrementAndGet(flag), () -> flag.count == 1);
+    }
+
+    static void lateMap() throws Exception {
+        var flags = new ConcurrentHashMap<String, String>();
+        late(() -> flags.put("raised", "yes"), () -> flags.containsKey("raised"));
+    }
+
+    static void lateQueue() throws Exception {
+        var queue = new ConcurrentLinkedQueue<String>();
+        late(() -> queue.add("raised"), () -> !queue.isEmpty());
+    }
+
+    static void lateList() throws Exception {
+        var list = new CopyOnWriteArrayList<String>();
+        late(() -> list.add("raised"), () -> list.size() == 1);
+    }
+
+    static void lateAdder() throws Exception {
+        var adder = new LongAdder();
+        late(adder::increment, () -> adder.sum() == 1);
     }
 
     public static void main(String[] args) throws Exception {

@@ -80,6 +80,8 @@ layout! {
         HELD = offset_of!(ThreadBlock, held);
         INSIDE = offset_of!(ThreadBlock, inside);
         CALLED = offset_of!(ThreadBlock, called);
+        OWN_PLACE = offset_of!(ThreadBlock, own_place);
+        OWN_CURSOR = offset_of!(ThreadBlock, own_cursor);
         STRETCH = offset_of!(ThreadBlock, stretch);
         SURE_OBJECTS = offset_of!(ThreadBlock, sure_objects);
         SURE_ARRAYS = offset_of!(ThreadBlock, sure_arrays);
@@ -249,6 +251,11 @@ layout! {
     /// The tag of threads that own nothing.
     int Tag {
         LATE = recorder::TAG_OF_LATE;
+    }
+
+    /// Epochs of a thread.
+    long Epoch {
+        FIRST = thread_block::FIRST_EPOCH;
     }
 
     /// Bits of a site's byte.

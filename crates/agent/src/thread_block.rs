@@ -23,6 +23,8 @@ pub const SETTLED: usize = (16 << SETTLED_BITS) + KNOWN_ARRAYS * 16;
 pub const SITE_SLOTS: usize = 128;
 /// Places in the table by site and object.
 pub const MANY_SLOTS: usize = 512;
+/// The epoch of a thread that has ordered nothing after itself yet.
+pub const FIRST_EPOCH: u64 = 1;
 /// Bytes of a thread's stack of modelled methods.
 pub const MODELS: usize = size_of::<ModelFrame>() * 64;
 
@@ -158,6 +160,10 @@ pub struct ThreadBlock {
     pub inside: Cell<u32>,
     /// The call of the last `Call` record.
     pub called: Cell<u32>,
+    /// Of the last recorded write that orders threads, to a place that no other thread has had: the place.
+    pub own_place: Cell<u64>,
+    /// Where the record after that write goes.
+    pub own_cursor: Cell<u64>,
     /// Moves when `epoch` does and when the thread gives a lock up.
     pub stretch: Cell<u64>,
     /// By site: an object that it ignores.

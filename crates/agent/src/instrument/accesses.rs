@@ -241,7 +241,8 @@ impl MethodWriter<'_, '_> {
             after.int(code, pool)?.call(hook, &format!("({value}I)V"), pool)?
         } else {
             let hook = match volatile {
-                _ if writes => hook::PUT,
+                Volatile::No if writes => hook::PUT,
+                _ if writes => hook::VOLATILE_PUT,
                 Volatile::Yes => hook::VOLATILE_GET,
                 _ => hook::GET,
             };

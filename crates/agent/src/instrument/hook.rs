@@ -25,6 +25,7 @@ hooks! {
         GET = "get";
         VOLATILE_GET = "volatileGet";
         PUT = "put";
+        VOLATILE_PUT = "volatilePut";
         TOUCH = "touch";
         JGET = "jget";
         JPUT = "jput";

@@ -12,7 +12,9 @@ use super::buffers::take_buffer;
 use super::{MAX_ENDS, MAX_THREADS, MIX, Recorder, TAG_OF_LATE, lock};
 use crate::handover::Hand;
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use crate::thread_block::{FRAME, MANY_SLOTS, MODELS, ModelFrame, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock};
+use crate::thread_block::{
+    FIRST_EPOCH, FRAME, MANY_SLOTS, MODELS, ModelFrame, REPEATS, SETTLED, SITE_SLOTS, ThreadBlock,
+};
 
 /// Blocks of ended threads that keep their stacks and tables, to be used again.
 const SPARE_TABLES: usize = 4096;
@@ -91,7 +93,7 @@ impl Recorder {
             ended: Cell::new(0),
             hand: Hand::new(),
             claims: Cell::new(0),
-            epoch: Cell::new(1),
+            epoch: Cell::new(FIRST_EPOCH),
             shaken: AtomicU64::new(1),
             settled: Cell::new(0),
             run_end: Cell::new(0),
@@ -100,6 +102,8 @@ impl Recorder {
             held: Cell::new(0),
             inside: Cell::new(0),
             called: Cell::new(0),
+            own_place: Cell::new(0),
+            own_cursor: Cell::new(0),
             stretch: Cell::new(0),
             sure_objects: Cell::new([0; SITE_SLOTS]),
             sure_arrays: Cell::new([0; SITE_SLOTS]),

@@ -97,6 +97,63 @@ public final class RavelFields {
         access(t, Kind.READ, code, o, w, RavelObjects.reference(v));
     }
 
+    // A field that is volatile, or may turn out to be: its write orders threads, also if no other thread has had the object so far.
+
+    public static void volatilePut(int v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG)) {
+            own(t, code & Point.SITE, RavelPoints.position(t, code), RavelObjects.id(w), v);
+        } else if (!RavelRepeats.sure(t, w, code)) {
+            access(t, Kind.WRITE, code, o, w, v);
+        }
+    }
+
+    public static void volatilePut(long v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG)) {
+            own(t, code & Point.SITE, RavelPoints.position(t, code), RavelObjects.id(w), v);
+        } else if (!RavelRepeats.sure(t, w, code)) {
+            access(t, Kind.WRITE, code, o, w, v);
+        }
+    }
+
+    public static void volatilePut(float v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG)) {
+            own(t, code & Point.SITE, RavelPoints.position(t, code), RavelObjects.id(w), Float.floatToRawIntBits(v));
+        } else if (!RavelRepeats.sure(t, w, code)) {
+            access(t, Kind.WRITE, code, o, w, Float.floatToRawIntBits(v));
+        }
+    }
+
+    public static void volatilePut(double v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG)) {
+            own(t, code & Point.SITE, RavelPoints.position(t, code), RavelObjects.id(w), Double.doubleToRawLongBits(v));
+        } else if (!RavelRepeats.sure(t, w, code)) {
+            access(t, Kind.WRITE, code, o, w, Double.doubleToRawLongBits(v));
+        }
+    }
+
+    public static void volatilePut(Object v, Object o, long w, int code) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        RavelPoints.pass(t, code);
+        if (((int) w & Word.OWNER) == U.getInt(t + TAG)) {
+            own(t, code & Point.SITE, RavelPoints.position(t, code), RavelObjects.id(w), RavelObjects.reference(v));
+        } else if (!RavelRepeats.sure(t, w, code)) {
+            access(t, Kind.WRITE, code, o, w, RavelObjects.reference(v));
+        }
+    }
+
     public static void put(int v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
@@ -259,7 +316,10 @@ public final class RavelFields {
         RavelPoints.pass(t, code);
         long owner = STATICS + 4L * U.getInt(STATICS + 4L * (code & Point.SITE));
         int tag = U.getInt(owner);
-        if (tag == U.getInt(t + TAG)) return;
+        if (tag == U.getInt(t + TAG)) {
+            if (kind == Kind.WRITE) own(t, code & Point.SITE, RavelPoints.position(t, code), 0, v);
+            return;
+        }
         staticAccess(t, kind, code & Point.SITE, RavelPoints.position(t, code), owner, tag, v);
     }
 
@@ -270,6 +330,7 @@ public final class RavelFields {
             // It is not known who made it; the first thread usually did. To all other threads it is shared.
             if (tag == 0 && U.getInt(t + THREAD) == 0 && (FLAGS & KEEP_UNSHARED) == 0) {
                 U.putInt(owner, U.getInt(t + TAG));
+                if (kind == Kind.WRITE) own(t, site, p, 0, v);
                 return;
             }
             U.putInt(owner, tag = 1);
@@ -304,7 +365,10 @@ public final class RavelFields {
         int p = RavelPoints.position(t, code);
         if ((w & 1) == 0) {
             w = RavelObjects.share(t, o, w, p);
-            if ((w & 1) == 0 && (FLAGS & KEEP_UNSHARED) == 0) return;
+            if ((w & 1) == 0 && (FLAGS & KEEP_UNSHARED) == 0) {
+                if (kind == Kind.WRITE) own(t, site, p, RavelObjects.id(w), v);
+                return;
+            }
         }
         int flags = U.getByte(SITES + site);
         if (flags != 0) {
@@ -336,6 +400,19 @@ public final class RavelFields {
             }
         }
         RavelRecords.recordPlain(t, kind, site, p, RavelObjects.id(w), v);
+    }
+
+    /** A write to a field that no other thread has had so far: if it is volatile, a thread that comes to it later is ordered after it. */
+    @ForceInline
+    private static void own(long t, int site, int p, long object, long v) {
+        if ((U.getByte(SITES + site) & SiteFlag.VOLATILE) != 0) ownVolatile(t, site, p, object, v);
+    }
+
+    @DontInline
+    private static void ownVolatile(long t, int site, int p, long object, long v) {
+        if (!RavelRepeats.ordersNew(t, object << 24 ^ U.getInt(STATICS + 4L * site))) return;
+        RavelRecords.stamped(t, Kind.WRITE, site, p, object, v, U.getLong(t + STAMP));
+        RavelRepeats.ordered(t);
     }
 
     /** An access to a final or volatile field; gives whether the next such access says nothing new either, as long as no thread writes. */

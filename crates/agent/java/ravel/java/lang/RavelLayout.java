@@ -43,11 +43,13 @@ final class RavelLayout {
         static final long HELD = 236L;
         static final long INSIDE = 240L;
         static final long CALLED = 244L;
-        static final long STRETCH = 248L;
-        static final long SURE_OBJECTS = 256L;
-        static final long SURE_ARRAYS = 1280L;
-        static final long VAIN = 2304L;
-        static final long SURE_MANY = 2432L;
+        static final long OWN_PLACE = 248L;
+        static final long OWN_CURSOR = 256L;
+        static final long STRETCH = 264L;
+        static final long SURE_OBJECTS = 272L;
+        static final long SURE_ARRAYS = 1296L;
+        static final long VAIN = 2320L;
+        static final long SURE_MANY = 2448L;
     }
 
     /** Offsets in a frame of the shadow stack. */
@@ -234,6 +236,13 @@ final class RavelLayout {
         private Tag() {}
 
         static final int LATE = 2097150;
+    }
+
+    /** Epochs of a thread. */
+    static final class Epoch {
+        private Epoch() {}
+
+        static final long FIRST = 1L;
     }
 
     /** Bits of a site's byte. */

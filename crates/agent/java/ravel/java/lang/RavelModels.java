@@ -2,6 +2,7 @@ package java.lang;
 
 import static java.lang.RavelLayout.Block.*;
 import static java.lang.RavelLayout.Flag.*;
+import static java.lang.RavelLayout.Hash.MIX;
 import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Effect;
@@ -360,7 +361,9 @@ public final class RavelModels {
         long object = U.getLong(m + ModelFrame.OBJECT);
         long extra = U.getLong(m + ModelFrame.EXTRA);
         if ((U.getInt(m + ModelFrame.ALONE) & 2) != 0) RavelRecords.sync(t, Kind.RECEIVE, 0, object);
-        long state = (U.getInt(m + ModelFrame.ALONE) & 1) != 0 ? 0 : (long) (model >>> Model.FIELD & Model.FIELDS) << Shift.STATE_FIELD | object;
+        long state = (long) (model >>> Model.FIELD & Model.FIELDS) << Shift.STATE_FIELD | object;
+        boolean alone = (U.getInt(m + ModelFrame.ALONE) & 1) != 0;
+        if (alone && !ordersNew(t, model & Model.EFFECT, yes, state, extra)) state = 0;
         switch (model & Model.EFFECT) {
             case Effect.LOCK: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
             case Effect.JOIN:
@@ -413,6 +416,23 @@ public final class RavelModels {
                 break;
             default: break;
         }
+        if (alone && state != 0) RavelRepeats.ordered(t);
+    }
+
+    /** Whether a method called on an object that no other thread has had so far orders the threads that come to it later. */
+    private static boolean ordersNew(long t, int effect, boolean yes, long state, long extra) {
+        switch (effect) {
+            case Effect.SET: case Effect.STATE_UPDATE: return RavelRepeats.ordersNew(t, state);
+            case Effect.UPDATE: case Effect.MAP_PUT: case Effect.MAP_UPDATE: case Effect.MAP_COMPUTE: break;
+            case Effect.COMPARE_AND_SET: case Effect.QUEUE_PUT: case Effect.QUEUE_TAKE: case Effect.MAP_REMOVE: case Effect.MAP_REPLACE_IF:
+                if (!yes) return false;
+                break;
+            case Effect.MAP_PUT_IF_ABSENT:
+                if (yes) return false;
+                break;
+            default: return false;
+        }
+        return RavelRepeats.ordersNew(t, state ^ extra * MIX);
     }
 
     /** An access to one entry of a map; {@code size} if the number of entries changed too (state field + 1). */

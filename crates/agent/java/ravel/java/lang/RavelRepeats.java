@@ -5,6 +5,7 @@ import static java.lang.RavelLayout.Flag.*;
 import static java.lang.RavelLayout.Hash.MIX;
 import static java.lang.RavelTables.*;
 
+import java.lang.RavelLayout.Epoch;
 import java.lang.RavelLayout.Point;
 import java.lang.RavelLayout.Size;
 import java.lang.RavelLayout.Word;
@@ -160,6 +161,23 @@ final class RavelRepeats {
         U.putInt(entry + 8, writes);
         U.putInt(entry + 12, epoch << 8 | n + 1);
         return false;
+    }
+
+    /**
+     * Whether a write that orders threads, to a place that no other thread has had so far, says something new. It does not if the last record
+     * of the thread is such a write to the same place: a thread that reads either is ordered after the same records. And not if the first
+     * thread has ordered nothing after itself, so that no other thread is there.
+     */
+    static boolean ordersNew(long t, long place) {
+        if (U.getInt(t + THREAD) == 0 && U.getLong(t + EPOCH) == Epoch.FIRST) return false;
+        boolean same = U.getLong(t + OWN_PLACE) == place && U.getLong(t + OWN_CURSOR) == U.getLong(t + CURSOR);
+        U.putLong(t + OWN_PLACE, place);
+        return !same;
+    }
+
+    /** Such a write is the last record of the thread. */
+    static void ordered(long t) {
+        U.putLong(t + OWN_CURSOR, U.getLong(t + CURSOR));
     }
 
     /** The thread has ordered something after what it did so far: what is left out may no longer rest on what came before. */
