@@ -86,11 +86,30 @@ fn a_failure_that_no_recorded_run_suggests_is_found_and_repeated() {
     );
 }
 
+/// The trace of an explored run serves to force its findings: its threads have passed the same points as they pass without the scheduler.
+#[test]
+fn what_an_explored_order_shows_is_forced_though_threads_sleep_on_the_way() {
+    each(&in_turn(["LateJoiner"]), |(jdk, name)| {
+        let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let (output, shown) = job(jdk, directory.path(), &[], name);
+        let is_it = |finding: &Value| {
+            finding["rule"] == stated(name, "rule")
+                && finding["evidence"] == "harmful"
+                && finding["outcome"]["kind"] == stated(name, "outcome")
+        };
+        match output.status.code() {
+            Some(1) if shown.len() == 1 && shown.iter().any(is_it) => Ok(()),
+            _ => Err(format!("{name} on JDK {}: {}", jdk.release, words(&output))),
+        }
+    });
+}
+
 #[test]
 fn corrected_programs_stay_silent() {
     each(
         &in_turn([
             "IfBufferFixed",
+            "LateJoinerFixed",
             "QuietShutdownFixed",
             "LockedLateFixed",
             "ForkedTallyFixed",

@@ -173,11 +173,15 @@ fn interrupting_the_recording_leaves_a_trace_and_a_report() {
     }
     let directory = tempfile::tempdir().expect("a directory");
     let java = classes(directory.path());
-    let job = words(&["run", "-o", "t.ravel"], &java, directory.path(), "600000");
+    let stage = ["run", "--orders", "1", "--explore", "0", "-o", "t.ravel"];
+    let job = words(&stage, &java, directory.path(), "600000");
     let mut terminal = Terminal::start(&job, directory.path());
     terminal.wait_for("recording: ");
     terminal.press(INTERRUPT);
+    let interrupted = Instant::now();
     let (shown, code) = terminal.end();
+    // The program goes on for ten minutes, and a run of it may take 30 s (`--run-limit`) unless the user has ended it sooner.
+    assert!(interrupted.elapsed() < Duration::from_secs(30), "{shown}");
     assert!(matches!(code, Some(0 | 1)), "{code:?}\n{shown}");
     assert!(
         shown.contains("ravel: interrupted; waiting for the program to end"),

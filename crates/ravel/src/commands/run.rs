@@ -170,7 +170,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
         return Ok(ours(ExitCode::from(interrupt::exit_code().unwrap_or(3))));
     }
     let mut budget = args.budget.budget();
-    if let Some(end_after) = args.recorder.end_after {
+    // A program that the user ended may never end by itself.
+    let stopped = recorded.recordings.iter().any(|recording| recording.stopped);
+    let ended_by_user = args.recorder.end_after.or(stopped.then_some(recorded.time));
+    if let Some(end_after) = ended_by_user {
         budget.run = budget.run.min(forced_end_after(end_after));
     }
     let mut settings = settings(&config, budget);

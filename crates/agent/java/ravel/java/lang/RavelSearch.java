@@ -128,6 +128,19 @@ public final class RavelSearch {
         if (target.ravel$n != 0) check(t, Ravel.search(t, Request.INTERRUPT, target.ravel$n - 1, 0));
     }
 
+    /**
+     * Whether the current thread is interrupted; {@code clear} if it is not from then on. These methods are points where the program calls them,
+     * and must be none here: a schedule made of this run's positions would not fit the program without a scheduler.
+     */
+    private static boolean isInterrupted(Thread thread, long t, boolean clear) {
+        thread.ravel$t = 0;
+        try {
+            return clear ? Thread.interrupted() : thread.isInterrupted();
+        } finally {
+            thread.ravel$t = t;
+        }
+    }
+
     // Calls of the program and of LockSupport that come here instead.
 
     public static void await(Object lock) throws InterruptedException {
@@ -145,7 +158,7 @@ public final class RavelSearch {
             lock.wait(millis, nanos);
             return;
         }
-        if (thread.isInterrupted()) {
+        if (isInterrupted(thread, t, false)) {
             lock.wait(millis, nanos);
             return;
         }
@@ -164,7 +177,7 @@ public final class RavelSearch {
         }
         checkBlocking(t, answer);
         if (answer == Answer.TIMED_OUT) Ravel.timed(t, limit, true);
-        if (Thread.interrupted()) throw new InterruptedException();
+        if (isInterrupted(thread, t, true)) throw new InterruptedException();
     }
 
     public static void notify(Object lock) {
@@ -186,7 +199,7 @@ public final class RavelSearch {
             unsafe.park(absolute, time);
             return;
         }
-        if (thread.isInterrupted()) return;
+        if (isInterrupted(thread, t, false)) return;
         long limit = time == 0 && !absolute ? -1 : absolute ? (time - Ravel.clock(t, RavelLayout.Clock.MILLIS)) * 1_000_000 : time;
         if (limit < -1) limit = 0;
         int answer = Ravel.search(t, Request.PARK, 0, limit);
@@ -210,7 +223,8 @@ public final class RavelSearch {
     }
 
     static void sleep(long t, long nanos) throws InterruptedException {
-        if (Thread.interrupted()) throw new InterruptedException();
+        Thread thread = Thread.currentThread();
+        if (isInterrupted(thread, t, true)) throw new InterruptedException();
         int answer = Ravel.search(t, Request.SLEEP, 0, nanos);
         if (answer == Answer.FREE) {
             Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000));
@@ -218,7 +232,7 @@ public final class RavelSearch {
         }
         checkBlocking(t, answer);
         Ravel.timed(t, nanos, true);
-        if (Thread.interrupted()) throw new InterruptedException();
+        if (isInterrupted(thread, t, true)) throw new InterruptedException();
     }
 
     public static void yield() {
