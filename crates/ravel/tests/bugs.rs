@@ -180,7 +180,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 39] = [
             "UncaughtException",
         ],
     ),
-    ("body of a thread", &["BodySeats", "LoopStock"], &[]),
+    ("body of a thread", &["BodySeats", "LoopStock", "LatchedCount"], &[]),
     ("value behind a reference", &["BoxedTotal"], &[]),
     ("tool of the JDK", &["BuilderShared", "MatcherShared"], &["SharedTools"]),
     ("interrupt", &[], &["Interrupts", "InterruptSleep"]),

@@ -19,9 +19,9 @@ use crate::runner::Forced;
 /// Writes of a run that are not part of the units: the path of the thread, and the variable.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Surroundings {
-    /// Before the first unit began.
+    /// Before the first unit began, or as if: no unit had accessed the location by then.
     before: Vec<(String, String)>,
-    /// Whether there are some between the beginning of the first unit and the end of the last one.
+    /// Whether there are some after a unit accessed the location, or to a variable of the pattern while the units ran.
     between: bool,
 }
 
@@ -80,21 +80,21 @@ impl Judged<'_> {
         let first = inside.iter().position(|inside| *inside)?;
         let last = inside.iter().rposition(|inside| *inside)?;
         let paths = naming::thread_names(names, names.threads.len());
-        let of_units: FxHashSet<LocationId> = events
-            .iter()
-            .zip(&inside)
-            .filter(|(_, inside)| **inside)
-            .filter_map(|(event, _)| event.op.location())
-            .collect();
         let mut found = Surroundings::default();
+        let mut of_units: FxHashSet<LocationId> = FxHashSet::default();
         for (place, event) in events.iter().enumerate().take(last) {
-            let Some(location) = event.op.location().filter(|_| !inside[place] && event.op.is_write()) else {
+            let Some(location) = event.op.location() else { continue };
+            if inside[place] {
+                of_units.insert(location);
                 continue;
-            };
+            }
+            if !event.op.is_write() {
+                continue;
+            }
             let variable = variable(event, names);
-            if place >= first {
-                // Objects are known within one run: the same field of another one is another matter.
-                found.between |= of_units.contains(&location) || self.is_of_pattern(&variable);
+            // Objects are known within one run: the same field of another one is another matter.
+            if of_units.contains(&location) || place >= first && self.is_of_pattern(&variable) {
+                found.between = true;
             } else if variables.contains(&variable) {
                 let path = paths.get(event.thread.index()).map(|name| name.path.clone());
                 found.before.push((path.unwrap_or_default(), variable));
