@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ravel_schedule::naming;
-use ravel_trace::{Event, LocationId, Names, Op};
+use ravel_trace::{Event, LocationId, Names, Op, ThreadId};
 use rustc_hash::FxHashSet;
 
 use super::controls::{Controls, Serial};
@@ -19,9 +19,9 @@ use crate::runner::Forced;
 /// Writes of a run that are not part of the units: the path of the thread, and the variable.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Surroundings {
-    /// Before the first unit began, or as if: no unit had accessed the location by then.
+    /// Before the first unit began, or as if: no unit had accessed the location by then, and nothing that one had done can have led to the write.
     before: Vec<(String, String)>,
-    /// Whether there are some after a unit accessed the location, or to a variable of the pattern while the units ran.
+    /// Whether there are others to locations of the units, or some to a variable of the pattern, while the units ran.
     between: bool,
 }
 
@@ -80,22 +80,39 @@ impl Judged<'_> {
         let first = inside.iter().position(|inside| *inside)?;
         let last = inside.iter().rposition(|inside| *inside)?;
         let paths = naming::thread_names(names, names.threads.len());
+        let of_units: FxHashSet<LocationId> = events
+            .iter()
+            .zip(&inside)
+            .filter(|(_, inside)| **inside)
+            .filter_map(|(event, _)| event.op.location())
+            .collect();
         let mut found = Surroundings::default();
-        let mut of_units: FxHashSet<LocationId> = FxHashSet::default();
+        let mut accessed: FxHashSet<LocationId> = FxHashSet::default();
+        // Threads whose writes may depend on what the units did so far, and locations whose values may.
+        let mut later: FxHashSet<ThreadId> = FxHashSet::default();
+        let mut dependent: FxHashSet<LocationId> = FxHashSet::default();
         for (place, event) in events.iter().enumerate().take(last) {
             let Some(location) = event.op.location() else { continue };
+            let writes = event.op.is_write();
             if inside[place] {
-                of_units.insert(location);
-                continue;
+                accessed.insert(location);
+                later.insert(event.thread);
+            } else if dependent.contains(&location) && !matches!(event.op, Op::Write { .. }) {
+                later.insert(event.thread);
             }
-            if !event.op.is_write() {
+            let is_later = later.contains(&event.thread);
+            if writes && is_later {
+                dependent.insert(location);
+            }
+            if inside[place] || !writes {
                 continue;
             }
             let variable = variable(event, names);
-            // Objects are known within one run: the same field of another one is another matter.
-            if of_units.contains(&location) || place >= first && self.is_of_pattern(&variable) {
+            let conflicts = accessed.contains(&location) || is_later && of_units.contains(&location);
+            if conflicts || place >= first && self.is_of_pattern(&variable) {
                 found.between = true;
-            } else if variables.contains(&variable) {
+            // Objects are known within one run: the same field of another one is another matter once the units have begun.
+            } else if of_units.contains(&location) || place < first && variables.contains(&variable) {
                 let path = paths.get(event.thread.index()).map(|name| name.path.clone());
                 found.before.push((path.unwrap_or_default(), variable));
             }
