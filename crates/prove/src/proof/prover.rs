@@ -36,7 +36,7 @@ const MOST_RUNS: usize = 48;
 /// Runs that a finding may need at most before every other one had its first try.
 const FIRST_TRY: usize = 9;
 /// Runs from which an occurrence that has not happened yet learns turn by turn.
-const MOST_LESSONS: usize = 3;
+const MOST_LESSONS: usize = 2;
 /// Events before an occurrence that make no difference.
 const FEW: u64 = 10_000;
 
@@ -544,7 +544,8 @@ impl<'a> Prover<'a> {
                     if runs.is_empty()
                         && lessons > 0
                         && !self.is_over()
-                        && let Some(turns) = lesson(&mut first_turns).filter(|turns| turns.misplaced) =>
+                        && let Some(turns) = lesson(&mut first_turns)
+                            .filter(|turns| turns.misplaced && turns.applied(recorded) != schedule) =>
                 {
                     lessons -= 1;
                     (schedule, shifts) = (turns.applied(recorded), turns.shifts());
