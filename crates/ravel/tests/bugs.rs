@@ -122,7 +122,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 39] = [
     ),
     (
         "synchronized wrapper",
-        &["WrapperCheckThenAct"],
+        &["WrapperCheckThenAct", "PoolColours"],
         &["SynchronizedWrapper"],
     ),
     (

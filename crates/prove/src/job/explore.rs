@@ -31,6 +31,8 @@ pub(super) enum LookedFor {
     Further,
     /// The same, if they happen.
     Confirmed,
+    /// New ones that happen, and known ones that turn out to be harmful: the run itself failed, or printed something unusual.
+    Harmful,
 }
 
 impl Job<'_> {
@@ -140,13 +142,19 @@ impl Job<'_> {
 
     /// Looks for what is new in the trace of a run that was not recorded, and forces it. Whether anything of it is reported.
     pub(super) fn look_at(&mut self, path: &Path, mut trace: Trace, wanted: LookedFor) -> Result<bool> {
-        let known_too = wanted != LookedFor::New;
         trace.rewind();
         let mut findings = self.analyse(path, &mut trace, false, self.deadline())?;
         findings.retain(|finding| match self.evidence(&finding.id) {
             None => true,
             // Seen with all that comes before, it may get further.
-            Some(evidence) => known_too && evidence < Evidence::Confirmed && is_replayable(finding),
+            Some(evidence) => {
+                let open = match wanted {
+                    LookedFor::New => false,
+                    LookedFor::Further | LookedFor::Confirmed => evidence < Evidence::Confirmed,
+                    LookedFor::Harmful => evidence < Evidence::Harmful,
+                };
+                open && is_replayable(finding)
+            }
         });
         let before = std::mem::take(&mut self.report.findings);
         self.settle(path, Some(trace), findings, Vec::new());

@@ -216,7 +216,7 @@ impl Job<'_> {
                     schedule: order.clone(),
                     failure: failure.clone(),
                 }));
-                shows = self.look_at(&file, trace, LookedFor::New).unwrap_or(false);
+                shows = self.look_at(&file, trace, LookedFor::Harmful).unwrap_or(false);
             }
             if !shows {
                 kept.push(file);

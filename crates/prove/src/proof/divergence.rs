@@ -7,6 +7,8 @@
 //! run's events and one over the recorded points that its schedule covers, with a binary search for each that moved.
 //! An interrupt ends both.
 
+mod turns;
+
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -16,6 +18,7 @@ use ravel_trace::names::Names;
 use ravel_trace::{Event, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use self::turns::TurnsFound;
 use super::marks::{op_name, variable};
 use crate::interrupt;
 use crate::runner::Forced;
@@ -44,6 +47,23 @@ impl Shifts {
         let moved = self.moved.get(thread).map_or(&[][..], Vec::as_slice);
         let place = moved.binary_search_by_key(&position, |(was, _)| *was);
         place.map_or(position, |place| moved[place].1)
+    }
+
+    fn of(found: &Found) -> Shifts {
+        let mut shifts = Shifts::default();
+        for (thread, known) in found {
+            let mut moved: Vec<(u32, u32)> = Vec::new();
+            for &(was, now) in known.iter().filter(|(was, now)| was != now) {
+                match moved.last_mut() {
+                    Some(last) if last.0 == was => last.1 = now,
+                    _ => moved.push((was, now)),
+                }
+            }
+            if !moved.is_empty() {
+                shifts.moved.insert(thread.clone(), moved);
+            }
+        }
+        shifts
     }
 }
 
@@ -260,25 +280,15 @@ impl<'t> RecordedPath<'t> {
         let points = self.points();
         let covered = self.covered_by(points, schedule);
         let index = Index::of(events, names, &points.sites, &covered, steps)?;
-        let mut shifts = Shifts::default();
         let mut found = Found::default();
         for (name, passed) in covered {
             let known = match index.threads.get(name.path.as_str()) {
-                Some(run) => self.found(passed, run, &index, steps)?,
+                Some(run) => self.found(passed, run, 0, &index, steps)?,
                 None => Vec::new(),
             };
-            let mut moved: Vec<(u32, u32)> = Vec::new();
-            for &(was, now) in known.iter().filter(|(was, now)| was != now) {
-                match moved.last_mut() {
-                    Some(last) if last.0 == was => last.1 = now,
-                    _ => moved.push((was, now)),
-                }
-            }
-            if !moved.is_empty() {
-                shifts.moved.insert(name.path.clone(), moved);
-            }
             found.insert(name.path.clone(), known);
         }
+        let shifts = Shifts::of(&found);
         if shifts.moved.is_empty() {
             return None;
         }
@@ -286,8 +296,15 @@ impl<'t> RecordedPath<'t> {
         (learnt != *schedule).then_some((learnt, shifts))
     }
 
-    /// The recorded positions of a thread whose events are found in a run, and where.
-    fn found(&self, passed: &[u32], run: &[u32], index: &Index<'_>, steps: &mut Steps) -> Option<Vec<(u32, u32)>> {
+    /// The recorded positions of a thread whose events are found in a run, and where; `off` is how far the thread is off before the first.
+    fn found(
+        &self,
+        passed: &[u32],
+        run: &[u32],
+        off: i64,
+        index: &Index<'_>,
+        steps: &mut Steps,
+    ) -> Option<Vec<(u32, u32)>> {
         let sites = &self.points().sites;
         let mut by_site: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for &place in run {
@@ -308,7 +325,7 @@ impl<'t> RecordedPath<'t> {
             // The nearest one by how far the thread is off already, after the one found before: each is found once.
             let off = known
                 .last()
-                .map_or(0, |last: &(u32, u32)| i64::from(last.1) - i64::from(last.0));
+                .map_or(off, |last: &(u32, u32)| i64::from(last.1) - i64::from(last.0));
             let expected = i64::from(event.position) + off;
             let later = &same[same.partition_point(|place| last.is_some_and(|last| *place <= last))..];
             let Some(place) = nearest(later, expected, position) else {

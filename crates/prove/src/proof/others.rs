@@ -48,7 +48,7 @@ impl Judged<'_> {
     /// None if not all of it is known.
     fn turns(&self, run: &Forced) -> Option<Turns> {
         let (events, names) = run.trace.as_ref().filter(|_| !run.partial)?;
-        let inside = self.inside(events, names);
+        let inside = self.inside(run, events, names);
         let outside = || {
             events
                 .iter()

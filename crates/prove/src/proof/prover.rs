@@ -8,18 +8,21 @@ use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind};
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_schedule::{
-    CheckVerdict, Contenders, Effort, Generated, Goal, Image, Schedule, Shape, Start, generate, generate_from,
+    CheckVerdict, Contenders, Effort, Generated, Goal, Image, Leave, Schedule, Shape, Start, generate, generate_from,
+    naming,
 };
+use ravel_trace::{Event, Names};
 use rustc_hash::FxHashSet;
 
 use super::clock::Clock;
-use super::divergence::{RecordedPath, Shifts};
+use super::divergence::{RecordedPath, Shifts, TurnsFound};
 use super::endings::{self, Ending};
 use super::marks::Marks;
 use super::objects::Objects;
 use super::ordered;
 use super::retell::ToldAccess;
 use super::runs::Runs;
+use super::surroundings::left;
 use super::{ForcingLine, Recorded, Tally};
 use crate::runner::Forced;
 use crate::words;
@@ -32,6 +35,8 @@ const MOST_FAILURES: usize = 4;
 const MOST_RUNS: usize = 48;
 /// Runs that a finding may need at most before every other one had its first try.
 const FIRST_TRY: usize = 9;
+/// Runs from which an occurrence that has not happened yet learns turn by turn.
+const MOST_LESSONS: usize = 2;
 /// Events before an occurrence that make no difference.
 const FEW: u64 = 10_000;
 
@@ -114,8 +119,8 @@ pub(super) struct Way {
 
 /// What an ending of an occurrence that happened came to.
 struct EndingTold {
-    /// A run that left the recorded path, from which the schedule was learnt.
-    went: Option<Arc<Forced>>,
+    /// What the schedule was learnt from, if its runs leave the recorded path.
+    went: Option<Went>,
     /// Why it is not harmful, empty if it is.
     limit: Limit,
     /// Whether its outcome may be harm.
@@ -128,8 +133,26 @@ pub(super) struct Happened {
     /// The schedule that they were forced into.
     pub(super) schedule: Schedule,
     pub(super) shifts: Shifts,
-    /// A run that left the recorded path, from which the schedule was learnt.
-    pub(super) went: Option<Arc<Forced>>,
+    /// What the schedule was learnt from, if its runs leave the recorded path.
+    pub(super) went: Option<Went>,
+}
+
+/// How a schedule was learnt whose runs leave the recorded path.
+#[derive(Clone)]
+pub(super) enum Went {
+    /// From a whole run: its threads always pass other points.
+    Whole(Arc<Forced>),
+    /// Turn by turn: they do because of the order.
+    Turns(TurnsFound),
+}
+
+impl Went {
+    fn learn(&self, path: &RecordedPath<'_>, schedule: &Schedule) -> Option<(Schedule, Shifts)> {
+        match self {
+            Went::Whole(run) => path.learn(schedule, run),
+            Went::Turns(turns) => Some((turns.applied(schedule), turns.shifts())),
+        }
+    }
 }
 
 impl<'a> Prover<'a> {
@@ -319,13 +342,7 @@ impl<'a> Prover<'a> {
                         self.cut_short = true;
                         return Ok(result);
                     }
-                    match self.ending(
-                        finding,
-                        &way,
-                        (ending, start.as_ref()),
-                        result.is_err(),
-                        went.as_deref(),
-                    )? {
+                    match self.ending(finding, &way, (ending, start.as_ref()), result.is_err(), went.as_ref())? {
                         Ok(told) => {
                             went = went.or(told.went);
                             may_harm |= told.may_harm;
@@ -371,7 +388,7 @@ impl<'a> Prover<'a> {
         way: &Way,
         (ending, start): (&Ending, Option<&Start>),
         first: bool,
-        went: Option<&Forced>,
+        went: Option<&Went>,
     ) -> Result<Result<EndingTold, Limit>> {
         self.sparing = match finding.evidence >= Evidence::Confirmed {
             true => Sparing::Allowed,
@@ -396,7 +413,7 @@ impl<'a> Prover<'a> {
         way: &Way,
         (ending, start): (&Ending, Option<&Start>),
         first: bool,
-        went: Option<&Forced>,
+        went: Option<&Went>,
     ) -> Result<Result<Option<EndingTold>, Limit>> {
         let wanted = if finding.evidence < Evidence::Confirmed { 2 } else { 1 };
         let attempt = self.confirm((&way.candidate, &way.goal), &ending.schedule, (first, wanted), went)?;
@@ -479,33 +496,61 @@ impl<'a> Prover<'a> {
     }
 
     /// So many runs out of as many must have the pattern: two, until the finding is confirmed. With `first`, the occurrence has not been seen to
-    /// happen yet; `went` is a run that shows which other points the threads pass on the way there, if they do.
+    /// happen yet; `went` tells which other points the threads pass on the way there, if they do.
     fn confirm(
         &mut self,
         (candidate, goal): (&Candidate, &Goal),
         schedule: &Schedule,
         (first, wanted): (bool, usize),
-        went: Option<&Forced>,
+        went: Option<&Went>,
     ) -> Result<Result<Happened, Limit>> {
         let mut runs = Vec::new();
         let (mut retry, mut number) = (first, 0);
-        let known = went.and_then(|run| self.path.learn(schedule, run));
-        let (mut schedule, mut shifts) = known.unwrap_or_else(|| (schedule.clone(), Shifts::default()));
+        let mut lessons = if first { MOST_LESSONS } else { 0 };
+        let recorded = schedule;
+        let known = went.and_then(|went| went.learn(self.path, recorded));
+        let (mut schedule, mut shifts) = known.unwrap_or_else(|| (recorded.clone(), Shifts::default()));
         let mut went = None;
+        // What the turns of the first run were, until it is known that learning from the whole of it does not help.
+        let mut first_turns = None;
         while runs.len() < wanted {
             let run = self.run(&schedule, number)?;
             number += 1;
+            if let (Some(Went::Turns(_)), true) = (&went, runs.is_empty())
+                && let Some(turns) = self.path.turns(recorded, &schedule, &run)
+            {
+                shifts = turns.shifts();
+                went = Some(Went::Turns(turns));
+            }
+            let lesson = |first: &mut Option<TurnsFound>| match &went {
+                Some(Went::Turns(turns)) => Some(turns.clone()),
+                _ => first.take(),
+            };
             match self.happened(candidate, goal, &shifts, &run) {
                 Ok(()) => runs.push(run),
                 // The first try may meet classes that are not loaded yet, or a machine that was busy; or the threads pass
                 // other points than they did when they were recorded, which is then known.
                 Err(_) if retry && runs.is_empty() => {
                     retry = false;
+                    first_turns = self.path.turns(recorded, &schedule, &run);
                     if let Some(learnt) = self.path.learn(&schedule, &run) {
                         (schedule, shifts) = learnt;
                         number = 0;
-                        went = Some(run);
+                        went = Some(Went::Whole(run));
                     }
+                }
+                // Or they do so because of the order.
+                Err(_)
+                    if runs.is_empty()
+                        && lessons > 0
+                        && !self.is_over()
+                        && let Some(turns) = lesson(&mut first_turns)
+                            .filter(|turns| turns.misplaced && turns.applied(recorded) != schedule) =>
+                {
+                    lessons -= 1;
+                    (schedule, shifts) = (turns.applied(recorded), turns.shifts());
+                    number = 0;
+                    went = Some(Went::Turns(turns));
                 }
                 Err(why) => {
                     let place = self.path.first_divergence(&schedule, &run);
@@ -557,6 +602,9 @@ impl<'a> Prover<'a> {
         if found.windows(2).any(|pair| pair[0] > pair[1]) {
             return Err(slipped("the accesses happened in another order".into()));
         }
+        if !self.is_in_units((candidate, goal), shifts, run, (&found, events, names)) {
+            return Err("an access of the pattern came after its unit".into());
+        }
         let first = events[found[0]].op.location();
         if goal.shape == Shape::Adjacent && events[found[found.len() - 1]].op.location() != first {
             return Err("the accesses were to different objects".into());
@@ -570,6 +618,34 @@ impl<'a> Prover<'a> {
             return Err(slipped("synchronisation ordered the accesses".into()));
         }
         Ok(())
+    }
+
+    /// Whether the events that were found lie before the ends of their units, as far as the run tells. Where threads pass other points than when they were
+    /// recorded, an access may be taken for that of a later unit.
+    fn is_in_units(
+        &self,
+        (candidate, goal): (&Candidate, &Goal),
+        shifts: &Shifts,
+        run: &Forced,
+        (found, events, names): (&[usize], &[Event], &Names),
+    ) -> bool {
+        if *shifts == Shifts::default() {
+            return true;
+        }
+        let paths = naming::thread_names(names, names.threads.len());
+        let end = |owner: usize| {
+            let (unit, span) = (candidate.units.get(owner)?, goal.units.get(owner)?);
+            let mark = self.marks.get(unit.begin.index)?;
+            let begin = shifts.position(&mark.thread, span.begin);
+            let is_method = matches!(span.leave, Some(Leave::Frame { .. }));
+            let method = mark.method.as_deref().filter(|_| is_method)?;
+            left(&run.frames, names, &paths, (&mark.thread, method, begin))
+        };
+        let is_inside = |(&place, owner): (&usize, &Option<usize>)| {
+            let end = owner.and_then(end);
+            end.is_none_or(|end| events[place].position <= end)
+        };
+        found.iter().zip(&candidate.owners).all(is_inside)
     }
 
     /// The names of the threads of a candidate's events.

@@ -52,7 +52,7 @@ impl Judged<'_> {
     fn effects(&self, run: &Forced) -> Option<Effects> {
         let (events, names) = run.trace.as_ref().filter(|_| !run.partial && run.whole)?;
         let shared = shared(events);
-        let inside = self.inside(events, names);
+        let inside = self.inside(run, events, names);
         let paths = naming::thread_names(names, names.threads.len());
         let mut effects = Effects {
             writes: BTreeMap::new(),
@@ -86,14 +86,14 @@ impl Judged<'_> {
     /// Whether the pattern is one of reports in each of these runs.
     fn has_only_reads(&self, runs: &[Arc<Forced>]) -> bool {
         let is_report = |run: &Arc<Forced>| match &run.trace {
-            Some((events, names)) if !run.partial => self.is_report_in(events, names),
+            Some((events, names)) if !run.partial => self.is_report_in(run, events, names),
             _ => false,
         };
         runs.iter().all(is_report)
     }
 
-    fn is_report_in(&self, events: &[Event], names: &Names) -> bool {
-        let inside = self.inside(events, names);
+    fn is_report_in(&self, run: &Forced, events: &[Event], names: &Names) -> bool {
+        let inside = self.inside(run, events, names);
         let shared = shared(events);
         let Ok(places) = self.marks.find(self.candidate, self.shifts, events, names) else {
             return false;

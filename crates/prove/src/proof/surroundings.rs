@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ravel_schedule::naming;
+use ravel_schedule::{Leave, naming};
 use ravel_trace::{Event, LocationId, Names, Op, ThreadId};
 use rustc_hash::FxHashSet;
 
@@ -65,7 +65,7 @@ impl Judged<'_> {
     /// Adds the variables that units of a run access.
     fn touched(&self, run: &Forced, variables: &mut BTreeSet<String>) {
         let Some((events, names)) = &run.trace else { return };
-        let inside = self.inside(events, names);
+        let inside = self.inside(run, events, names);
         let accesses = events
             .iter()
             .zip(&inside)
@@ -76,7 +76,7 @@ impl Judged<'_> {
     /// None if not all of it is known.
     fn surroundings(&self, run: &Forced, variables: &BTreeSet<String>) -> Option<Surroundings> {
         let (events, names) = run.trace.as_ref().filter(|_| !run.partial)?;
-        let inside = self.inside(events, names);
+        let inside = self.inside(run, events, names);
         let first = inside.iter().position(|inside| *inside)?;
         let last = inside.iter().rposition(|inside| *inside)?;
         let paths = naming::thread_names(names, names.threads.len());
@@ -130,8 +130,8 @@ impl Judged<'_> {
         })
     }
 
-    /// Which events of a run belong to the units, as far as these take as long as they did when they were recorded.
-    pub(super) fn inside(&self, events: &[Event], names: &Names) -> Vec<bool> {
+    /// Which events of a run belong to the units. A unit that is not a method ends where it did when it was recorded, as far as is known.
+    pub(super) fn inside(&self, run: &Forced, events: &[Event], names: &Names) -> Vec<bool> {
         let paths = naming::thread_names(names, names.threads.len());
         let mut inside = vec![false; events.len()];
         for (span, unit) in self.goal.units.iter().zip(&self.candidate.units) {
@@ -139,7 +139,18 @@ impl Judged<'_> {
                 continue;
             };
             let place = |position: u32| self.shifts.position(&mark.thread, position);
-            let (begin, end) = (place(span.begin), span.end.map_or(u32::MAX, place));
+            let begin = place(span.begin);
+            let left = || {
+                left(
+                    &run.frames,
+                    names,
+                    &paths,
+                    (&mark.thread, mark.method.as_deref()?, begin),
+                )
+            };
+            let is_method = matches!(span.leave, Some(Leave::Frame { .. }));
+            let end = is_method.then(left).flatten();
+            let end = end.unwrap_or_else(|| span.end.map_or(u32::MAX, place));
             let is_behind = |event: &Event| {
                 event.position == begin && span.begins_behind_a_point() && !matches!(event.op, Op::Acquire { .. })
             };
@@ -151,4 +162,31 @@ impl Judged<'_> {
         }
         inside
     }
+}
+
+/// Where a thread left the method that it entered at a position. None if the run's frames do not tell.
+pub(super) fn left(
+    frames: &[(usize, Event)],
+    names: &Names,
+    paths: &[naming::ThreadName],
+    (thread, method, entered): (&str, &str, u32),
+) -> Option<u32> {
+    let is_own = |event: &&Event| paths.get(event.thread.index()).is_some_and(|name| name.path == thread);
+    let mut own = frames.iter().map(|(_, event)| event).filter(is_own);
+    let is_entry = |event: &&Event| {
+        event.position == entered && matches!(event.op, Op::Enter { method: id } if names.method_text(id) == method)
+    };
+    own.find(is_entry)?;
+    let mut depth = 1_u32;
+    for event in own {
+        match event.op {
+            Op::Enter { .. } => depth += 1,
+            Op::Exit { .. } => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(event.position);
+        }
+    }
+    None
 }

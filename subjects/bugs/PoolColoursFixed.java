@@ -1,0 +1,39 @@
+/* fixed: PoolColours */
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+public class PoolColoursFixed {
+    static class Tally {
+        private final Map<String, Integer> counts = Collections.synchronizedMap(new HashMap<>());
+
+        void count(String colour) {
+            counts.merge(colour, 1, Integer::sum);
+        }
+
+        int total() {
+            int total = 0;
+            for (int count : counts.values()) {
+                total += count;
+            }
+            return total;
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Tally tally = new Tally();
+        ExecutorService pool = Executors.newFixedThreadPool(2);
+        for (int i = 0; i < 2; i++) {
+            pool.execute(() -> {
+                tally.count("red");
+                tally.count("green");
+            });
+        }
+        pool.shutdown();
+        pool.awaitTermination(10, TimeUnit.SECONDS);
+        System.out.println("total " + tally.total());
+    }
+}
