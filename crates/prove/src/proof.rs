@@ -13,6 +13,7 @@ mod equivalent;
 mod harm;
 mod judgement;
 mod marks;
+mod noticed;
 mod objects;
 mod ordered;
 mod others;

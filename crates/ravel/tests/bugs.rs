@@ -97,7 +97,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 39] = [
     ("volatile", &["LoopLost"], &["Volatiles"]),
     (
         "atomic",
-        &["AtomicGetThenSet"],
+        &["AtomicGetThenSet", "DroppedExchange"],
         &[
             "AtomicArrays",
             "AtomicBooleans",

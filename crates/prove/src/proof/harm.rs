@@ -90,7 +90,10 @@ impl Judged<'_> {
                 let rest = || self.apart || !self.contended && !self.goes_on;
                 let code = rest().then(|| exit_code(runs, &alike)).flatten();
                 code.or_else(|| self.results(runs, &alike)).or_else(|| {
-                    let counts = rest() && !self.candidate.is_of_body() && !self.is_report(runs, &alike);
+                    let counts = rest()
+                        && !self.candidate.is_of_body()
+                        && !self.is_made_up_for(runs, &alike)
+                        && !self.is_report(runs, &alike);
                     counts
                         .then(|| outputs(runs, &self.others_alike(runs, &alike)?))
                         .flatten()
@@ -104,6 +107,11 @@ impl Judged<'_> {
 
     /// Why no harm was seen, in words.
     pub fn no_harm(&self, runs: &[Arc<Forced>], controls: &Controls) -> Limit {
+        if outputs(runs, controls).is_some() && self.is_made_up_for(runs, controls) {
+            return "its forced runs printed what no serial order prints, but the units noticed by a conditional write that others came between, and \
+                    wrote as often as in a serial order"
+                .into();
+        }
         if outputs(runs, controls).is_some() && self.is_report(runs, controls) {
             return "its forced runs printed what no serial order prints, but the units only report: they act on nothing that they read too late"
                 .into();
@@ -328,14 +336,15 @@ impl Judged<'_> {
             .iter()
             .map(|order| order.iter().map(|run| self.seen(run)).collect())
             .collect();
+        // The calls of a thread's body may each be right although no serial order of whole bodies has their results.
+        let returns_count = !self.candidate.is_of_body() && !self.is_noticed(runs, controls);
         // By label, because a run that took another path lacks some.
         let steady: Vec<&Seen> = forced[0]
             .iter()
             .filter(|one| {
                 let value = |all: &Vec<Seen>| all.iter().find(|s| s.label == one.label).map(|s| s.value);
                 one.value != Value::Unknown
-                    // The calls of a thread's body may each be right although no serial order of whole bodies has their results.
-                    && (one.kind == OutcomeKind::Value || !self.candidate.is_of_body())
+                    && (one.kind == OutcomeKind::Value || returns_count)
                     && forced.iter().all(|all| value(all) == Some(one.value))
                     && orders.iter().all(|order| {
                         let first = value(&order[0]);

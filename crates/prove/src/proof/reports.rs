@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ravel_analysis::finding::UnitKind;
+use ravel_analysis::sets::{Guard, guard_at};
 use ravel_schedule::naming;
 use ravel_trace::names::Location;
 use ravel_trace::{Event, LocationId, Names, Op, ThreadId, Value};
@@ -98,15 +99,17 @@ impl Judged<'_> {
         let Ok(places) = self.marks.find(self.candidate, self.shifts, events, names) else {
             return false;
         };
+        // A conditional write that did not take place was to change something all the same.
+        let acts = |event: &Event| event.op.is_write() || guard_at(names, event.site) != Guard::None;
         let changes_later = |place: usize| {
             let rest = events.iter().zip(&inside).skip(place + 1);
-            rest.filter(|(event, inside)| **inside && event.thread == events[place].thread && event.op.is_write())
+            rest.filter(|(event, inside)| **inside && event.thread == events[place].thread && acts(event))
                 .filter_map(|(event, _)| event.op.location())
                 .any(|location| shared.get(&location) == Some(&None))
         };
         let mut rest: Vec<usize> = Vec::new();
         for (event, (&owner, place)) in self.candidate.owners.iter().zip(places).enumerate() {
-            let is_told = |unit: usize| !events[place].op.is_write() && self.only_prints(unit) && !changes_later(place);
+            let is_told = |unit: usize| !acts(&events[place]) && self.only_prints(unit) && !changes_later(place);
             if !owner.is_some_and(is_told) {
                 // An access that belongs to no unit is one by itself.
                 rest.push(owner.unwrap_or(self.candidate.units.len() + event));
