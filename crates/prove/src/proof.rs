@@ -598,14 +598,29 @@ fn is_observed_race(finding: &Finding) -> bool {
 
 /// What the default view shows: harm, and what happened and rests on certain units, is a data race, or is what the user looks for.
 fn is_shown(finding: &Finding) -> bool {
-    let certain = !finding.units.is_empty()
-        && finding
-            .units
-            .iter()
-            .all(|unit| matches!(unit.kind, UnitKind::Section | UnitKind::Declared));
+    let own_locks = has_own_locks(finding);
+    let is_certain = |kind: UnitKind| kind == UnitKind::Declared || kind == UnitKind::Section && !own_locks;
+    let certain = !finding.units.is_empty() && finding.units.iter().all(|unit| is_certain(unit.kind));
     match finding.evidence {
         Evidence::Harmful => true,
         Evidence::Confirmed => finding.rule == Rule::DataRace || certain || finding.own_pattern.is_some(),
         _ => false,
     }
+}
+
+/// Whether threads of a finding hold different locks of one kind and none in common: each session or object has its own. The critical section of such a lock
+/// says nothing of what the others do meanwhile.
+fn has_own_locks(finding: &Finding) -> bool {
+    fn kind(lock: &str) -> &str {
+        lock.rsplit_once('@').map_or(lock, |(kind, _)| kind)
+    }
+    let apart = |one: &[String], other: &[String]| {
+        let is_other = |lock: &String| other.iter().any(|own| own != lock && kind(own) == kind(lock));
+        one.iter().any(is_other) && !one.iter().any(|lock| other.contains(lock))
+    };
+    let steps = &finding.steps;
+    steps.iter().any(|one| {
+        let mut others = steps.iter().filter(|other| other.thread != one.thread);
+        others.any(|other| apart(&one.locks, &other.locks))
+    })
 }

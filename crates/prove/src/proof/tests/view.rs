@@ -1,6 +1,6 @@
 //! Which findings the default view shows, and which are tried first.
 
-use ravel_analysis::finding::{Evidence, Outcome, Rule, UnitKind, UnitRef};
+use ravel_analysis::finding::{Evidence, FindingStep, Outcome, Rule, UnitKind, UnitRef};
 
 use super::super::{is_shown, promise};
 use super::{ADDS, COUNTER, LOST, fake, finding};
@@ -29,6 +29,30 @@ fn the_default_view_shows_harm_races_and_certain_units() {
         &[UnitKind::Section, UnitKind::Method]
     ));
     assert!(!shown(Evidence::Witnessed, Rule::DataRace, &[]));
+}
+
+#[test]
+fn critical_sections_of_different_locks_of_one_kind_are_not_certain() {
+    let program = fake(COUNTER);
+    let mut one = finding(&program, Rule::Atomicity, &LOST, &ADDS);
+    one.evidence = Evidence::Confirmed;
+    let step = |thread: &str, lock: &str| FindingStep {
+        thread: thread.to_owned(),
+        locks: vec![lock.to_owned()],
+        ..FindingStep::default()
+    };
+    let mut shown = |kind, locks: [&str; 2]| {
+        one.units = vec![UnitRef {
+            thread: "t1".into(),
+            method: "C.add()I".into(),
+            kind,
+        }];
+        one.steps = vec![step("t1", locks[0]), step("t2", locks[1])];
+        is_shown(&one)
+    };
+    assert!(!shown(UnitKind::Section, ["Session.lock@1", "Session.lock@2"]));
+    assert!(shown(UnitKind::Section, ["Session.lock@1", "Table@1"]));
+    assert!(shown(UnitKind::Declared, ["Session.lock@1", "Session.lock@2"]));
 }
 
 #[test]

@@ -1,0 +1,47 @@
+/* silent
+ * Each session has a lock of its own, which no other thread ever takes. That it looks at a shared version and later moves it, both inside, says nothing of
+ * other sessions: the version only grows.
+ */
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+public class OwnLocks {
+    static class Database {
+        private final AtomicLong version = new AtomicLong();
+
+        long version() {
+            return version.get();
+        }
+
+        long nextVersion() {
+            return version.incrementAndGet();
+        }
+    }
+
+    static Runnable session(Database database) {
+        ReentrantLock lock = new ReentrantLock();
+        return () -> {
+            lock.lock();
+            try {
+                long seen = database.version();
+                long own = database.nextVersion();
+                if (own <= seen) {
+                    throw new IllegalStateException("the version went back");
+                }
+            } finally {
+                lock.unlock();
+            }
+        };
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        Database database = new Database();
+        Thread first = new Thread(session(database), "first");
+        Thread second = new Thread(session(database), "second");
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+        System.out.println("version " + database.version());
+    }
+}
