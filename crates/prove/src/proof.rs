@@ -598,8 +598,8 @@ fn is_observed_race(finding: &Finding) -> bool {
 
 /// What the default view shows: harm, and what happened and rests on certain units, is a data race, or is what the user looks for.
 fn is_shown(finding: &Finding) -> bool {
-    let own_locks = has_own_locks(finding);
-    let is_certain = |kind: UnitKind| kind == UnitKind::Declared || kind == UnitKind::Section && !own_locks;
+    let of_calls = is_of_calls(finding);
+    let is_certain = |kind: UnitKind| kind == UnitKind::Declared || kind == UnitKind::Section && !of_calls;
     let certain = !finding.units.is_empty() && finding.units.iter().all(|unit| is_certain(unit.kind));
     match finding.evidence {
         Evidence::Harmful => true,
@@ -608,19 +608,8 @@ fn is_shown(finding: &Finding) -> bool {
     }
 }
 
-/// Whether threads of a finding hold different locks of one kind and none in common: each session or object has its own. The critical section of such a lock
-/// says nothing of what the others do meanwhile.
-fn has_own_locks(finding: &Finding) -> bool {
-    fn kind(lock: &str) -> &str {
-        lock.rsplit_once('@').map_or(lock, |(kind, _)| kind)
-    }
-    let apart = |one: &[String], other: &[String]| {
-        let is_other = |lock: &String| other.iter().any(|own| own != lock && kind(own) == kind(lock));
-        one.iter().any(is_other) && !one.iter().any(|lock| other.contains(lock))
-    };
-    let steps = &finding.steps;
-    steps.iter().any(|one| {
-        let mut others = steps.iter().filter(|other| other.thread != one.thread);
-        others.any(|other| apart(&one.locks, &other.locks))
-    })
+/// Whether a finding is about an object of the JDK alone. If that protects itself (an atomic number, a concurrent collection), a critical section that calls it
+/// twice is no unit on its state: others may call it without that lock. If it does not, the accesses are a data race.
+fn is_of_calls(finding: &Finding) -> bool {
+    !finding.steps.is_empty() && finding.steps.iter().all(|step| step.inside.is_some())
 }

@@ -32,27 +32,27 @@ fn the_default_view_shows_harm_races_and_certain_units() {
 }
 
 #[test]
-fn critical_sections_of_different_locks_of_one_kind_are_not_certain() {
+fn a_critical_section_is_no_unit_on_an_object_that_protects_itself() {
     let program = fake(COUNTER);
     let mut one = finding(&program, Rule::Atomicity, &LOST, &ADDS);
     one.evidence = Evidence::Confirmed;
-    let step = |thread: &str, lock: &str| FindingStep {
-        thread: thread.to_owned(),
-        locks: vec![lock.to_owned()],
+    let step = |inside: Option<&str>| FindingStep {
+        inside: inside.map(str::to_owned),
         ..FindingStep::default()
     };
-    let mut shown = |kind, locks: [&str; 2]| {
+    let mut shown = |kind, inside: [Option<&str>; 2]| {
         one.units = vec![UnitRef {
             thread: "t1".into(),
             method: "C.add()I".into(),
             kind,
         }];
-        one.steps = vec![step("t1", locks[0]), step("t2", locks[1])];
+        one.steps = inside.map(step).to_vec();
         is_shown(&one)
     };
-    assert!(!shown(UnitKind::Section, ["Session.lock@1", "Session.lock@2"]));
-    assert!(shown(UnitKind::Section, ["Session.lock@1", "Table@1"]));
-    assert!(shown(UnitKind::Declared, ["Session.lock@1", "Session.lock@2"]));
+    let call = Some("java.util.concurrent.atomic.AtomicLong.get");
+    assert!(!shown(UnitKind::Section, [call, call]));
+    assert!(shown(UnitKind::Section, [call, None]));
+    assert!(shown(UnitKind::Declared, [call, call]));
 }
 
 #[test]
