@@ -94,7 +94,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 39] = [
         &["Conditions", "ConditionSignalAll", "ConditionTimed"],
     ),
     ("Semaphore", &["SemaphoreTwo"], &["Semaphores"]),
-    ("volatile", &["LoopLost"], &["Volatiles"]),
+    ("volatile", &["LoopLost", "VolatileTasks"], &["Volatiles"]),
     (
         "atomic",
         &["AtomicGetThenSet", "DroppedExchange"],

@@ -523,7 +523,7 @@ impl Units {
     }
 
     /// The method that calls an object which protects itself: the caller of the outermost section, or of a modelled object; or the
-    /// body of a thread that has a section in its own code.
+    /// body of a thread that has a section in its own code. A volatile field protects itself as well.
     fn compound_frame(&self, thread: ThreadId, cell: &Cell) -> Option<usize> {
         if !self.compound {
             return None;
@@ -537,6 +537,7 @@ impl Units {
             (Some(section), _) if section.called || in_body(section) => section.depth.checked_sub(1)?,
             (Some(section), _) => section.depth.checked_sub(2)?,
             (None, CellKind::Modelled) => units.frames.len().checked_sub(1)?,
+            (None, _) if cell.synchronizing => units.frames.len().checked_sub(1)?,
             _ => return None,
         };
         let frame = units.frames.get(caller)?;
