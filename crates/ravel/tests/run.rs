@@ -229,12 +229,11 @@ fn a_run_that_leaves_the_recorded_path_is_tried_again_with_what_was_learnt() {
     std::fs::remove_file(&mark).expect("the program has made it");
     // It does not come to the accesses at all: nothing can be learnt, and the place is said.
     let program = ["Differs", "skips", &mark.to_string_lossy()];
-    assert_code(
-        &whole_job(&jdk, directory.path(), &[], &program),
-        0,
-        "no way to the bug",
-    );
+    whole_job(&jdk, directory.path(), &[], &program);
     let found = findings(&directory.path().join("t.json"));
+    // The recorded run may have had the two accesses side by side, on a busy machine: then the race is shown, but not as one that was forced.
+    let happened = |finding: &Value| matches!(finding["evidence"].as_str(), Some("confirmed" | "harmful"));
+    assert!(!found.iter().any(happened), "no way to the bug: {found:#?}");
     let limits: Vec<&str> = found.iter().filter_map(|finding| finding["limit"].as_str()).collect();
     let said = |limit: &&str| {
         limit.contains("thread t1 took another path")
