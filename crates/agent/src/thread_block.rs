@@ -160,7 +160,7 @@ pub struct ThreadBlock {
     pub inside: Cell<u32>,
     /// The call of the last `Call` record.
     pub called: Cell<u32>,
-    /// Of the last recorded write that orders threads, to a place that no other thread has had: the place.
+    /// The place of the last volatile or atomic write that the thread recorded as the owner.
     pub own_place: Cell<u64>,
     /// Where the record after that write goes.
     pub own_cursor: Cell<u64>,

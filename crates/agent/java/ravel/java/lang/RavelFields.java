@@ -97,7 +97,7 @@ public final class RavelFields {
         access(t, Kind.READ, code, o, w, RavelObjects.reference(v));
     }
 
-    // A field that is volatile, or may turn out to be: its write orders threads, also if no other thread has had the object so far.
+    // Volatile fields, and fields of classes that are not loaded yet. A volatile write is recorded also while one thread owns the object.
 
     public static void volatilePut(int v, Object o, long w, int code) {
         long t = Thread.currentThread().ravel$t;
@@ -402,7 +402,7 @@ public final class RavelFields {
         RavelRecords.recordPlain(t, kind, site, p, RavelObjects.id(w), v);
     }
 
-    /** A write to a field that no other thread has had so far: if it is volatile, a thread that comes to it later is ordered after it. */
+    /** A write of the owner. A volatile write happens before the reads of threads that touch the field later. */
     @ForceInline
     private static void own(long t, int site, int p, long object, long v) {
         if ((U.getByte(SITES + site) & SiteFlag.VOLATILE) != 0) ownVolatile(t, site, p, object, v);

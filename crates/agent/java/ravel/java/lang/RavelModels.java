@@ -419,7 +419,7 @@ public final class RavelModels {
         if (alone && state != 0) RavelRepeats.ordered(t);
     }
 
-    /** Whether a method called on an object that no other thread has had so far orders the threads that come to it later. */
+    /** Whether a call of the owner must be recorded, since it happens before calls of threads that touch the object later. */
     private static boolean ordersNew(long t, int effect, boolean yes, long state, long extra) {
         switch (effect) {
             case Effect.SET: case Effect.STATE_UPDATE: return RavelRepeats.ordersNew(t, state);

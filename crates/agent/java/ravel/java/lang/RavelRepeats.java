@@ -164,9 +164,8 @@ final class RavelRepeats {
     }
 
     /**
-     * Whether a write that orders threads, to a place that no other thread has had so far, says something new. It does not if the last record
-     * of the thread is such a write to the same place: a thread that reads either is ordered after the same records. And not if the first
-     * thread has ordered nothing after itself, so that no other thread is there.
+     * Whether a volatile or atomic write of the owner must be recorded. A second write to the same place adds nothing if the thread has recorded nothing
+     * in between: a reader of either comes after the same records. Nor does a write of the first thread before it starts another one.
      */
     static boolean ordersNew(long t, long place) {
         if (U.getInt(t + THREAD) == 0 && U.getLong(t + EPOCH) == Epoch.FIRST) return false;
