@@ -60,6 +60,8 @@ struct BatonState {
     ended: FxHashMap<String, u32>,
     /// Threads that run, with what the kernel knows of them; none for virtual ones.
     live: FxHashMap<u32, Option<Idle>>,
+    /// Threads that had done all that their turn covers and slept, or waited with a time limit, when it ended.
+    dozing: FxHashSet<u32>,
     seen: (usize, u32),
     since: Instant,
     /// The turn whose thread was last seen past its point but still in its unit, and since when.
@@ -99,6 +101,7 @@ impl Baton {
             parked: FxHashSet::default(),
             ended: FxHashMap::default(),
             live: FxHashMap::default(),
+            dozing: FxHashSet::default(),
             seen: (0, 0),
             since: Instant::now(),
             leaving: (usize::MAX, Instant::now()),

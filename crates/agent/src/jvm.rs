@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jfieldID, jint, jlong, jobject, jvalue};
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, JavaVMAttachArgs, jclass, jfieldID, jint, jlong, jobject, jvalue};
 use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiError, jvmtiInterface_1_, jvmtiThreadInfo};
 
 use crate::agent::Agent;
@@ -10,6 +10,10 @@ use crate::thread_block::ThreadBlock;
 
 /// JVMTI 1.2, which every JVM since 6 has.
 const JVMTI_VERSION_1_2: jint = 0x3001_0200;
+/// JNI 1.2.
+const JNI_VERSION_1_2: jint = 0x0001_0002;
+/// The name of a thread of the agent while it asks the JVM something.
+const WATCH: &CStr = c"ravel-watch";
 
 /// The JVMTI environment of this agent; usable from any thread.
 #[derive(Clone, Copy)]
@@ -98,6 +102,34 @@ fn from_signature(signature: &str) -> String {
             .trim_end_matches(';')
             .replace('/', "."),
     }
+}
+
+/// Whether a thread of this name is the agent's own.
+pub fn is_watch(name: &str) -> bool {
+    WATCH.to_str() == Ok(name)
+}
+
+/// Does something as a thread of the JVM, if there is one. The name keeps the numbers of the program's own threads as they are.
+pub fn attached<T>(vm: *mut JavaVM, work: impl FnOnce(*mut JNIEnv) -> T) -> Option<T> {
+    if vm.is_null() {
+        return None;
+    }
+    let mut env: *mut JNIEnv = std::ptr::null_mut();
+    let mut arguments = JavaVMAttachArgs {
+        version: JNI_VERSION_1_2,
+        name: WATCH.as_ptr().cast_mut(),
+        group: std::ptr::null_mut(),
+    };
+    // SAFETY: the JVM is alive; all structures live through the call.
+    let code = unsafe { ((**vm).AttachCurrentThreadAsDaemon)(vm, (&raw mut env).cast(), (&raw mut arguments).cast()) };
+    if code != 0 || env.is_null() {
+        return None;
+    }
+    let result = work(env);
+    clear(env);
+    // SAFETY: this thread runs no Java code at the moment.
+    unsafe { ((**vm).DetachCurrentThread)(vm) };
+    Some(result)
 }
 
 /// What a thread is called, whether it is a daemon, and its group's name.

@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, JavaVMAttachArgs, jclass, jint, jobject, jvalue};
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jint, jobject, jvalue};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, JVMTI_THREAD_STATE_IN_OBJECT_WAIT, JVMTI_THREAD_STATE_PARKED,
     JVMTI_THREAD_STATE_SLEEPING, JVMTI_THREAD_STATE_TERMINATED, JVMTI_THREAD_STATE_WAITING_INDEFINITELY,
@@ -26,7 +26,7 @@ use ravel_trace::{FailedThread, Failure, FailureKind, Origin, WaitKind};
 use crate::agent::Agent;
 use crate::idle::Idle;
 use crate::initialisers::{self, AwaitedClass};
-use crate::jvm;
+use crate::jvm::{self, Jvmti};
 use crate::management;
 use crate::thread_block::ThreadBlock;
 
@@ -34,18 +34,20 @@ use crate::thread_block::ThreadBlock;
 const LOOK: Duration = Duration::from_millis(500);
 /// The same of a program that is idle but does not stand still.
 const SELDOM: Duration = Duration::from_secs(5);
+/// The same once threads were seen that could be stuck.
+const LOOK_CLOSELY: Duration = Duration::from_millis(250);
 /// Looks in a row that must see the same before anything is concluded.
 const SAME: u32 = 6;
 /// The same in a forced run: the watch of the schedule concludes first, since it knows whose turn it is.
-const SAME_FORCED: u32 = 12;
+const SAME_FORCED: u32 = 24;
+/// Looks after that until it counts as idle.
+const MORE: u32 = 8;
 /// The part of a processor that a program that stands still may use, in percent: compilers and collectors end their work.
 const BUSY: u128 = 25;
 /// The time between two looks at the end of the JVM.
 const AGAIN: Duration = Duration::from_millis(20);
 /// Threads that are looked at.
 const MOST: usize = 2000;
-/// JNI 1.2.
-const JNI_VERSION_1_2: jint = 0x0001_0002;
 
 /// The JVM, once it is up.
 static VM: AtomicPtr<JavaVM> = AtomicPtr::new(std::ptr::null_mut());
@@ -86,13 +88,27 @@ impl BlockedThreads {
 
 /// What a thread does, as far as it matters here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Doing {
+pub enum Doing {
     /// It runs, or waits for something outside the JVM.
     Runs,
     /// It waits with a time limit.
     Dozes,
     /// It waits without one.
     Waits,
+}
+
+impl Doing {
+    /// From the state that JVMTI reports.
+    pub fn of(state: jint) -> Doing {
+        let is = |bits: jint| state & bits != 0;
+        if is(JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER | JVMTI_THREAD_STATE_WAITING_INDEFINITELY) {
+            Doing::Waits
+        } else if is(JVMTI_THREAD_STATE_SLEEPING | JVMTI_THREAD_STATE_WAITING_WITH_TIMEOUT) {
+            Doing::Dozes
+        } else {
+            Doing::Runs
+        }
+    }
 }
 
 /// A recorded thread.
@@ -155,8 +171,12 @@ impl Watcher {
                 self.next = now + SELDOM;
             }
         }
+        if mark.is_some() {
+            self.next = now + LOOK_CLOSELY;
+        }
         if sure && self.seen.1 >= same {
-            if found.is_none() {
+            // A thread of the JVM may have run just then.
+            if found.is_none() && self.seen.1 >= same + MORE {
                 self.next = now + SELDOM;
             }
             return found;
@@ -188,7 +208,7 @@ pub fn at_end(agent: &Agent, env: *mut JNIEnv) {
 }
 
 /// Processor time of this process.
-fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure has room for the answer, and is all zeros if there is none.
     let usage = unsafe {
@@ -199,29 +219,8 @@ fn processor_time() -> Duration {
     time(usage.ru_utime) + time(usage.ru_stime)
 }
 
-/// Does something as a thread of the JVM. The name keeps the numbers of the program's own threads as they are.
 fn attached<T>(work: impl FnOnce(*mut JNIEnv) -> T) -> Option<T> {
-    let vm = VM.load(Ordering::Acquire);
-    if vm.is_null() {
-        return None;
-    }
-    let mut env: *mut JNIEnv = std::ptr::null_mut();
-    let name = c"ravel-watch";
-    let mut arguments = JavaVMAttachArgs {
-        version: JNI_VERSION_1_2,
-        name: name.as_ptr().cast_mut(),
-        group: std::ptr::null_mut(),
-    };
-    // SAFETY: the JVM is alive; all structures live through the call.
-    let code = unsafe { ((**vm).AttachCurrentThreadAsDaemon)(vm, (&raw mut env).cast(), (&raw mut arguments).cast()) };
-    if code != 0 || env.is_null() {
-        return None;
-    }
-    let result = work(env);
-    jvm::clear(env);
-    // SAFETY: this thread runs no Java code at the moment.
-    unsafe { ((**vm).DetachCurrentThread)(vm) };
-    Some(result)
+    jvm::attached(VM.load(Ordering::Acquire), work)
 }
 
 /// A mark of what the waiting threads do, none if no two could be stuck; and with `closely`, what is wrong with them.
@@ -258,40 +257,40 @@ fn inspect(agent: &Agent, env: *mut JNIEnv, closely: bool) -> (Option<u64>, Opti
     (mark, standstill(agent, env, &seen).map(BlockedThreads::Standstill))
 }
 
-/// The recorded threads that live; none if there are too many.
-fn threads(agent: &Agent, env: *mut JNIEnv) -> Option<Vec<Seen>> {
-    let functions = agent.jvmti.functions();
+/// The platform threads that live, with their states; none if there are too many.
+pub fn live_threads(jvmti: Jvmti) -> Option<Vec<(jobject, jint)>> {
+    let functions = jvmti.functions();
     let (list, state_of) = (functions.GetAllThreads?, functions.GetThreadState?);
     let (mut count, mut threads): (jint, *mut jobject) = (0, std::ptr::null_mut());
     // SAFETY: both have room for the answers; the list is freed below.
-    if unsafe { list(agent.jvmti.0, &raw mut count, &raw mut threads) } != jvmtiError::NONE || threads.is_null() {
+    if unsafe { list(jvmti.0, &raw mut count, &raw mut threads) } != jvmtiError::NONE || threads.is_null() {
         return None;
     }
     // SAFETY: JVMTI gave `count` references.
     let all = unsafe { std::slice::from_raw_parts(threads, count.max(0) as usize) }.to_vec();
-    agent.jvmti.free(threads);
+    jvmti.free(threads);
     if all.len() > MOST {
         return None;
     }
-    let mut seen = Vec::new();
-    for thread in all {
-        let block = jvm::block_of(env, agent, thread);
+    let state = |thread: jobject| {
         let mut state: jint = 0;
         // SAFETY: a live reference; `state` has room for the answer.
-        if block == 0 || unsafe { state_of(agent.jvmti.0, thread, &raw mut state) } != jvmtiError::NONE {
+        let code = unsafe { state_of(jvmti.0, thread, &raw mut state) };
+        (code == jvmtiError::NONE && state & JVMTI_THREAD_STATE_TERMINATED == 0).then_some(state)
+    };
+    let live = all.into_iter().filter_map(|thread| Some((thread, state(thread)?)));
+    Some(live.collect())
+}
+
+/// The recorded threads that live; none if there are too many.
+fn threads(agent: &Agent, env: *mut JNIEnv) -> Option<Vec<Seen>> {
+    let mut seen = Vec::new();
+    for (thread, state) in live_threads(agent.jvmti)? {
+        let block = jvm::block_of(env, agent, thread);
+        if block == 0 {
             continue;
         }
-        if state & JVMTI_THREAD_STATE_TERMINATED != 0 {
-            continue;
-        }
-        let is = |bits: jint| state & bits != 0;
-        let doing = if is(JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER | JVMTI_THREAD_STATE_WAITING_INDEFINITELY) {
-            Doing::Waits
-        } else if is(JVMTI_THREAD_STATE_SLEEPING | JVMTI_THREAD_STATE_WAITING_WITH_TIMEOUT) {
-            Doing::Dozes
-        } else {
-            Doing::Runs
-        };
+        let doing = Doing::of(state);
         // SAFETY: blocks are never freed; that of a thread that has just ended may be another one's by now, which changes the mark.
         let position = unsafe { &*(block as *const ThreadBlock) }.position();
         seen.push(Seen {

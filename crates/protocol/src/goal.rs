@@ -207,6 +207,11 @@ pub enum LogLine {
         /// Their names.
         threads: Vec<String>,
     },
+    /// Every thread waits without a time limit, and none is left that could wake another: the run was ended.
+    Standstill {
+        /// Their names.
+        threads: Vec<String>,
+    },
     /// How a goal fared, written at the end of the run.
     Account(Account),
     /// A class that has steps and was not instrumented, and why.

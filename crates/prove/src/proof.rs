@@ -193,6 +193,8 @@ struct Attempt {
     tally: Tally,
     /// Whether a run went another way than its schedule.
     disturbed: bool,
+    /// Whether its own runs went on side by side.
+    beside: bool,
     /// Whether more could have been tried with more time.
     cut_short: bool,
 }
@@ -432,7 +434,8 @@ fn prove_with(
     let line = ForcingLine::new(observer, findings.len());
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&index| promise(&findings[index]));
-    let runs = Runs::new(runner);
+    let places = runner.side_by_side(budget.jobs);
+    let runs = Runs::new(runner, places);
     let attempt = |finding: &Finding, share: Instant, first_try: bool| -> Result<Attempt> {
         let mut finding = finding.clone();
         let time = Time {
@@ -447,11 +450,12 @@ fn prove_with(
         outcome.map(|()| Attempt {
             finding,
             disturbed: prover.disturbed,
+            beside: prover.beside,
             cut_short: prover.cut_short,
             tally: prover.tally,
         })
     };
-    let jobs = runner.side_by_side(budget.jobs).min(order.len());
+    let jobs = places.min(order.len());
     // With little time for many findings, each has its first try before any goes on.
     let is_short = is_short(clock.now(), deadline, jobs, order.len(), budget.run);
     // All of some findings, several at the same time; none takes the time of all others.
@@ -500,10 +504,11 @@ fn prove_with(
             }
         }
     }
-    runs.clear();
+    runs.begin_again_alone();
     for index in &order {
         let Some(first) = attempts.get_mut(index) else { continue };
-        let alone = jobs > 1 && first.disturbed && first.finding.evidence < Evidence::Harmful;
+        let was_beside = jobs > 1 || first.beside;
+        let alone = was_beside && first.disturbed && first.finding.evidence < Evidence::Harmful;
         if alone && is_time_left() {
             match attempt(&findings[*index], deadline, false) {
                 Ok(again) => first.take_better(again),

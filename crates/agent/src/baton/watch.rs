@@ -21,6 +21,8 @@ const BLOCKED: Duration = Duration::from_millis(60);
 const STARVED: Duration = Duration::from_secs(3);
 /// How long it may wait when it has done all that its turn covers.
 const DONE: Duration = Duration::from_millis(25);
+/// The same if it sleeps or waits with a time limit: an idle worker of a pool may do so for a minute.
+const DONE_DOZING: Duration = Duration::from_millis(150);
 /// How long all threads may wait for nothing before the program counts as hung.
 const HUNG: Duration = Duration::from_millis(2500);
 
@@ -68,8 +70,11 @@ impl Baton {
         }
         let limit = match sleep {
             Sleep::Runs => PATIENCE,
+            Sleep::Dozes if done => DONE_DOZING,
             Sleep::Dozes => DOZE,
             Sleep::Waits | Sleep::Outside if done => DONE,
+            // It may wait for the end of what such a thread does after its nap.
+            Sleep::Waits | Sleep::Outside if state.is_one_dozing() => DOZE,
             Sleep::Waits | Sleep::Outside => BLOCKED,
         };
         // A thread that wakes up again and again but makes no step has had enough time as well.
@@ -82,6 +87,9 @@ impl Baton {
                 return false;
             }
             if done {
+                if sleep == Sleep::Dozes {
+                    state.dozing.insert(number);
+                }
                 self.next(&mut state);
             } else {
                 let wanted = state.locks.wanted(number);
@@ -128,21 +136,31 @@ impl BatonState {
         }
     }
 
+    /// Whether a thread whose turn ended while it dozed still does, or has just woken up.
+    fn is_one_dozing(&mut self) -> bool {
+        let live = &mut self.live;
+        let mut dozing = self.dozing.iter().filter(|number| !self.parked.contains(number));
+        dozing.any(|number| {
+            let seen = live.get_mut(number).and_then(Option::as_mut).map(Idle::look);
+            seen.is_some_and(|(sleep, _)| matches!(sleep, Sleep::Runs | Sleep::Dozes))
+        })
+    }
+
     /// Whether every thread waits for another one and has for a while.
     fn is_hung(&mut self) -> bool {
         if self.hung.is_some() || self.live.is_empty() {
             return false;
         }
+        // Each is looked at every time: how long it has waited is known from its first look on.
+        let mut all_wait = true;
         for (number, idle) in &mut self.live {
             let seen = idle.as_mut().map(Idle::look);
             let waits = matches!(seen, Some((Sleep::Waits, since)) if since > HUNG);
             // A thread that waits for a lock waits as long as the lock's holder does.
             let blocked = !matches!(seen, Some((Sleep::Runs, _))) && self.locks.awaited(*number).is_some();
-            if !waits && !blocked {
-                return false;
-            }
+            all_wait &= waits || blocked;
         }
-        if Idle::has_children() {
+        if !all_wait || Idle::has_children() {
             return false;
         }
         self.note_hang();
@@ -178,13 +196,18 @@ mod tests {
 
     /// A thread that begins, and then only wakes up every now and then.
     fn restless(baton: &Baton) -> Duration {
+        dozing(baton, Duration::from_millis(20))
+    }
+
+    /// The same with such naps.
+    fn dozing(baton: &Baton, nap: Duration) -> Duration {
         let (end, ended) = mpsc::channel::<()>();
         let (begun, has_begun) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 baton.begin(0, "restless", false);
                 let _ = begun.send(());
-                while ended.recv_timeout(Duration::from_millis(20)) == Err(mpsc::RecvTimeoutError::Timeout) {}
+                while ended.recv_timeout(nap) == Err(mpsc::RecvTimeoutError::Timeout) {}
             });
             let _ = has_begun.recv();
             let taken = watched(baton);
@@ -225,6 +248,47 @@ mod tests {
             slip: None,
         };
         assert_eq!(baton.verdict(), hang);
+    }
+
+    #[test]
+    fn a_thread_that_naps_after_its_turn_keeps_it_only_shortly_and_who_waits_then_has_more_time() {
+        let baton = Baton::new(schedule(&[("main", 2, None), ("main/0", 5, None)]));
+        let (main, child) = (block(0, 2), block(1, 1));
+        baton.add(&raw const *main, 0, "main".into());
+        baton.add(&raw const *child, 1, "main/0".into());
+        let taken = dozing(&baton, DOZE);
+        assert!(taken < DOZE, "{taken:?}");
+        let mut state = baton.lock();
+        assert!(state.slip.is_none() && state.dozing.contains(&0));
+        // It has ended by now.
+        state.live.remove(&0);
+        assert!(!state.is_one_dozing());
+    }
+
+    #[test]
+    fn threads_that_hang_are_known_to_after_the_time_of_one() {
+        let baton = Baton::new(schedule(&[]));
+        let (end, ended) = mpsc::channel::<()>();
+        let ended = std::sync::Mutex::new(ended);
+        std::thread::scope(|scope| {
+            for number in 0..3 {
+                let (baton, ended) = (&baton, &ended);
+                scope.spawn(move || {
+                    baton.begin(number, "waits", false);
+                    let _ = ended.lock().map(|ended| ended.recv());
+                });
+            }
+            while baton.lock().live.len() < 3 {
+                std::thread::yield_now();
+            }
+            let start = Instant::now();
+            while !baton.watch() && start.elapsed() < 4 * HUNG {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let taken = start.elapsed();
+            drop(end);
+            assert!(taken < 2 * HUNG, "{taken:?}");
+        });
     }
 
     #[test]

@@ -6,17 +6,7 @@ use crate::jvm;
 
 /// The names of deadlocked threads; none if there are none, or if this JVM has no `java.management`.
 pub fn find(vm: *mut JavaVM) -> Vec<String> {
-    let mut env: *mut JNIEnv = std::ptr::null_mut();
-    // SAFETY: the JVM is alive; `env` has room for the answer. A thread that is attached already stays so.
-    let code = unsafe { ((**vm).AttachCurrentThreadAsDaemon)(vm, (&raw mut env).cast(), std::ptr::null_mut()) };
-    if code != 0 || env.is_null() {
-        return Vec::new();
-    }
-    let names = ask(env).unwrap_or_default();
-    jvm::clear(env);
-    // SAFETY: this thread runs no Java code at the moment.
-    unsafe { ((**vm).DetachCurrentThread)(vm) };
-    names
+    jvm::attached(vm, |env| ask(env).unwrap_or_default()).unwrap_or_default()
 }
 
 /// Calls an object's method without arguments that returns an object.

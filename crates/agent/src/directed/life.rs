@@ -219,13 +219,27 @@ impl Directed {
     }
 
     /// Defines the helper, and gives hooks to classes that are loaded already.
-    fn begin(&self, env: *mut JNIEnv) -> Result<(), String> {
+    fn begin(&'static self, env: *mut JNIEnv) -> Result<(), String> {
         let (name, bytes) = helper::DIRECTOR;
         if !jvm::define_class(env, name, bytes) {
             return Err("the JVM does not take the helper class".into());
         }
         enable(self.jvmti, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)?;
+        self.watch_standstill();
         self.retransform_loaded(env)
+    }
+
+    /// Ends the process when its threads wait for nothing.
+    fn watch_standstill(&'static self) {
+        let _ = std::thread::Builder::new().name("ravel-stuck".into()).spawn(move || {
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let threads = super::stuck::wait_for_standstill(self.vm.0, self.jvmti);
+                self.write(&LogLine::Standstill { threads });
+                self.finish();
+                // SAFETY: ends the process at once; none of its threads would go on.
+                unsafe { libc::_exit(EndedBy::Hang.exit_code()) }
+            }));
+        });
     }
 
     fn retransform_loaded(&self, env: *mut JNIEnv) -> Result<(), String> {

@@ -14,5 +14,6 @@ mod life;
 mod locks;
 mod objects;
 mod state;
+mod stuck;
 
 pub use life::load;

@@ -59,7 +59,7 @@ pub trait DirectedRunner: Sync {
 pub struct DirectedRun {
     /// How the program ended.
     pub status: ExitStatus,
-    /// Whether it took so long that Ravel ended it.
+    /// Whether it stood still, or took so long that Ravel ended it.
     pub timed_out: bool,
     /// What the agent wrote.
     pub log: Vec<LogLine>,

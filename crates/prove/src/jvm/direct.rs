@@ -36,7 +36,7 @@ impl DirectedRunner for JvmRunner {
         let _ = fs::remove_dir_all(&scratch);
         Ok(DirectedRun {
             status,
-            timed_out,
+            timed_out: timed_out || log.iter().any(|line| matches!(line, LogLine::Standstill { .. })),
             log,
             output,
         })

@@ -62,6 +62,14 @@ impl Prover<'_> {
             missing: orders.missing,
             ..Controls::default()
         };
+        let wanted = orders.found.iter().flat_map(|serial| match apart {
+            true => {
+                let alone = endings::apart(self.image, candidate, serial.schedule.clone());
+                vec![(serial.schedule.clone(), 1), (alone, count)]
+            }
+            false => vec![(serial.schedule.clone(), count)],
+        });
+        self.expect(wanted.collect());
         for serial in &orders.found {
             let made = match apart {
                 true => self.order_apart(&serial.schedule, count, candidate)?,

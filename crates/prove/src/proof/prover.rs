@@ -58,6 +58,8 @@ pub struct Prover<'a> {
     pub tally: Tally,
     /// Whether a run went another way than its schedule, which may be for lack of a processor.
     pub disturbed: bool,
+    /// Whether runs of this finding went on side by side.
+    pub beside: bool,
     /// Whether more could have been tried with more time.
     pub cut_short: bool,
 }
@@ -169,6 +171,7 @@ impl<'a> Prover<'a> {
             sparing: Sparing::default(),
             tally: Tally::default(),
             disturbed: false,
+            beside: false,
             cut_short: false,
         }
     }
@@ -495,6 +498,22 @@ impl<'a> Prover<'a> {
         Ok(run)
     }
 
+    /// Makes runs side by side that are about to be asked for, so many of each schedule, where that can be: an expectation that may fail, and costs
+    /// no time then.
+    pub(super) fn expect(&mut self, mut wanted: Vec<(Schedule, usize)>) {
+        if self.sparing != Sparing::Nothing {
+            wanted.retain(|(schedule, _)| self.runs.like(schedule).is_none());
+        }
+        if self.is_over() || wanted.is_empty() {
+            return;
+        }
+        let start = Instant::now();
+        let made = self.runs.make_ahead(&wanted);
+        self.tally.replaying += start.elapsed();
+        self.tally.runs += made;
+        self.beside |= made > 0;
+    }
+
     /// So many runs out of as many must have the pattern: two, until the finding is confirmed. With `first`, the occurrence has not been seen to
     /// happen yet; `went` tells which other points the threads pass on the way there, if they do.
     fn confirm(
@@ -513,6 +532,7 @@ impl<'a> Prover<'a> {
         let mut went = None;
         // What the turns of the first run were, until it is known that learning from the whole of it does not help.
         let mut first_turns = None;
+        self.expect(vec![(schedule.clone(), wanted)]);
         while runs.len() < wanted {
             let run = self.run(&schedule, number)?;
             number += 1;

@@ -27,6 +27,10 @@ type Made = Arc<Mutex<Vec<Arc<Forced>>>>;
 /// Forced runs that were made, by what they were forced into.
 pub struct Runs<'a> {
     runner: &'a dyn Runner,
+    /// How many runs may go on at the same time.
+    places: AtomicUsize,
+    /// How many do.
+    going_on: AtomicUsize,
     /// Tells runs apart that go on at the same time.
     next: AtomicUsize,
     known: Mutex<FxHashMap<Schedule, Made>>,
@@ -37,10 +41,12 @@ pub struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// None made yet.
-    pub fn new(runner: &'a dyn Runner) -> Runs<'a> {
+    /// None made yet; so many may go on at the same time.
+    pub fn new(runner: &'a dyn Runner, places: usize) -> Runs<'a> {
         Runs {
             runner,
+            places: AtomicUsize::new(places),
+            going_on: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
             known: Mutex::default(),
             events: AtomicUsize::new(0),
@@ -67,8 +73,9 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Forgets all of them.
-    pub fn clear(&self) {
+    /// Forgets all of them. From now on no run goes on beside another one.
+    pub fn begin_again_alone(&self) {
+        self.places.store(1, Ordering::Relaxed);
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.whole.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.events.store(0, Ordering::Relaxed);
@@ -111,17 +118,67 @@ impl<'a> Runs<'a> {
         if let Some(run) = made.get(number) {
             return Ok((Arc::clone(run), false));
         }
+        let run = self.make(schedule)?;
+        self.keep(&mut made, &run);
+        Ok((run, true))
+    }
+
+    /// Makes runs side by side if there are free places, so many of each schedule as are wanted of it; [`get`](Self::get) has them then. How
+    /// many were made. One that cannot be made is left to `get`, which says why.
+    pub fn make_ahead(&self, wanted: &[(Schedule, usize)]) -> usize {
+        let free = self
+            .places
+            .load(Ordering::Relaxed)
+            .saturating_sub(self.going_on.load(Ordering::Relaxed));
+        let mut missing: Vec<(&Schedule, Made)> = Vec::new();
+        for (schedule, count) in wanted {
+            let made = {
+                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                Arc::clone(known.entry(schedule.clone()).or_default())
+            };
+            // A schedule that another caller runs now is waited for in `get`.
+            let have = made.try_lock().map_or(*count, |made| made.len());
+            missing.extend((have..*count).map(|_| (schedule, Arc::clone(&made))));
+        }
+        let workers = free.min(missing.len());
+        if workers < 2 {
+            return 0;
+        }
+        let (next, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = || {
+            while let Some((schedule, made)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Ok(run) = self.make(schedule) {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    self.keep(&mut made.lock().unwrap_or_else(PoisonError::into_inner), &run);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(work);
+            }
+        });
+        count.into_inner()
+    }
+
+    fn make(&self, schedule: &Schedule) -> Result<Arc<Forced>> {
         let name = self.next.fetch_add(1, Ordering::Relaxed);
-        let run = Arc::new(self.runner.force(schedule, name)?);
+        self.going_on.fetch_add(1, Ordering::Relaxed);
+        let run = self.runner.force(schedule, name);
+        self.going_on.fetch_sub(1, Ordering::Relaxed);
+        let run = Arc::new(run?);
         self.note(schedule, &run);
+        Ok(run)
+    }
+
+    fn keep(&self, made: &mut Vec<Arc<Forced>>, run: &Arc<Forced>) {
         let events = run.trace.as_ref().map_or(0, |(events, _)| events.len());
         let kept = self.events.fetch_add(events, Ordering::Relaxed) + events;
         if kept <= MOST_KEPT {
-            made.push(Arc::clone(&run));
-            self.keep_whole(&run);
+            made.push(Arc::clone(run));
+            self.keep_whole(run);
         } else {
             self.events.fetch_sub(events, Ordering::Relaxed);
         }
-        Ok((run, true))
     }
 }

@@ -25,17 +25,27 @@ struct Last {
 /// The finding of an order in which the program hangs, if it does so in two runs out of two and a wait is the cause; and the number of
 /// runs made.
 pub fn find(runner: &dyn Runner, schedule: &Schedule) -> Result<(Option<Finding>, usize)> {
-    let mut last: Option<Forced> = None;
-    for number in 0..2 {
-        let run = runner.force(schedule, number)?;
-        let again = last.as_ref().is_none_or(|last| last.waiting() == run.waiting());
-        // A lost turn does not matter here: only the hang counts, not the path to it.
-        if run.waiting().is_none() || !again {
-            return Ok((None, number + 1));
+    // A lost turn does not matter here: only the hang counts, not the path to it.
+    if runner.side_by_side(2) < 2 {
+        let first = runner.force(schedule, 0)?;
+        if first.waiting().is_none() {
+            return Ok((None, 1));
         }
-        last = Some(run);
+        return Ok((alike(&first, &runner.force(schedule, 1)?), 2));
     }
-    Ok((last.as_ref().and_then(finding), 2))
+    // A program that hangs needs no processor: both wait at the same time.
+    let (first, second) = std::thread::scope(|scope| {
+        let second = scope.spawn(|| runner.force(schedule, 1));
+        (runner.force(schedule, 0), second.join())
+    });
+    let second = second.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok((alike(&first?, &second?), 2))
+}
+
+/// The finding of two runs in which the same threads wait for ever.
+fn alike(first: &Forced, second: &Forced) -> Option<Finding> {
+    let is_same = first.waiting().is_some() && first.waiting() == second.waiting();
+    is_same.then(|| finding(second)).flatten()
 }
 
 fn finding(run: &Forced) -> Option<Finding> {

@@ -141,14 +141,28 @@ fn a_program_that_cannot_be_started_any_more_is_an_error_and_keeps_what_is_known
 #[test]
 fn a_schedule_is_run_once_for_all_who_ask() {
     let program = fake(COUNTER);
-    let runs = Runs::new(&program);
+    let runs = Runs::new(&program, 1);
     let empty = Schedule::default();
     assert!(runs.get(&empty, 0).expect("a run").1);
     assert!(!runs.get(&empty, 0).expect("a run").1);
     assert!(runs.get(&empty, 1).expect("a run").1);
     assert_eq!(program.made().len(), 2);
-    runs.clear();
+    runs.begin_again_alone();
     assert!(runs.get(&empty, 0).expect("a run").1);
+}
+
+#[test]
+fn runs_that_are_expected_are_made_side_by_side_where_there_are_places() {
+    let program = fake(COUNTER);
+    let wanted = [(Schedule::default(), 2)];
+    let runs = Runs::new(&program, 1);
+    assert_eq!(runs.make_ahead(&wanted), 0);
+    let runs = Runs::new(&program, 2);
+    assert_eq!(runs.make_ahead(&wanted), 2);
+    assert_eq!(runs.make_ahead(&wanted), 0);
+    assert!(!runs.get(&Schedule::default(), 1).expect("a run").1);
+    runs.begin_again_alone();
+    assert_eq!(runs.make_ahead(&wanted), 0);
 }
 
 #[test]
