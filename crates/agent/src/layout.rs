@@ -262,6 +262,7 @@ layout! {
     int SiteFlag {
         VOLATILE = registry::SITE_VOLATILE;
         CALLS_TOOL = registry::SITE_CALLS_TOOL;
+        CALLS_SERVICE = registry::SITE_CALLS_SERVICE;
     }
 
     /// Bits of a site's hint in a search.

@@ -22,6 +22,8 @@ pub const SITE_FINAL: u8 = 2;
 pub const SITE_UNWATCHED: u8 = 4;
 /// It is a call of a tool of the JDK: what is in the tool counts.
 pub const SITE_CALLS_TOOL: u8 = 8;
+/// It is a call of a service of the JDK: what is in collections inside does not count.
+pub const SITE_CALLS_SERVICE: u8 = 16;
 /// A site's hint: an access needs no decision, because no two threads share the field.
 pub const HINT_QUIET: u8 = 1;
 /// A site's hint: the access writes.
@@ -253,11 +255,13 @@ impl Registry {
             self.hint(id, HINT_QUIET);
         }
         if let SiteKind::Call(callee) = &site.what
-            && callee
-                .rsplit_once('.')
-                .is_some_and(|(class, _)| origin::calls_tool(class))
+            && let Some((class, _)) = callee.rsplit_once('.')
         {
-            self.flag(id, SITE_CALLS_TOOL);
+            if origin::calls_tool(class) {
+                self.flag(id, SITE_CALLS_TOOL);
+            } else if origin::calls_service(class) {
+                self.flag(id, SITE_CALLS_SERVICE);
+            }
         }
         self.sites.push(site);
         Some(id)

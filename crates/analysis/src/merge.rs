@@ -24,7 +24,9 @@ use crate::raw::{RawReport, RawStep};
 use crate::stop::Stop;
 use crate::units::UnitId;
 use library::{Library, Link, Shared, connected};
+use ravel_trace::names::SiteKind;
 use ravel_trace::naming;
+use ravel_trace::origin::calls_service;
 use ravel_trace::{LocationId, LockId, Names, SiteId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -73,6 +75,9 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
             break;
         }
         if report.steps.is_empty() || cuts_a_call(&report.steps) || !rests_on_reads(&report.steps, state) {
+            continue;
+        }
+        if is_of_services(&report.steps, names) {
             continue;
         }
         match library.shared(&report).map(library_key) {
@@ -128,6 +133,16 @@ fn rests_on_reads(steps: &[RawStep], state: &EngineState) -> bool {
             _ => true,
         }
     })
+}
+
+/// Whether all accesses are inside calls of services of the JDK: their numbers and locks are the JDK's own, not the program's.
+fn is_of_services(steps: &[RawStep], names: &Names) -> bool {
+    let is_inside = |step: &RawStep| match &names.site(step.point.site).what {
+        SiteKind::Call(callee) => callee.rsplit_once('.').is_some_and(|(class, _)| calls_service(class)),
+        _ => false,
+    };
+    let mut accesses = steps.iter().filter(|step| step.location.is_some()).peekable();
+    accesses.peek().is_some() && accesses.all(is_inside)
 }
 
 /// Whether another thread comes between two events of one call on a modelled object, as the change of an entry and of the size: the call is

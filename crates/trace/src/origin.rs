@@ -208,6 +208,49 @@ pub fn is_format(class: impl AsRef<[u8]>) -> bool {
     FORMATS.iter().any(|known| is(class, known))
 }
 
+/// Services of the JDK: what they keep in collections is guarded by class initialisers and locks that are not recorded. A prefix that ends with `/` is a
+/// package with all below it.
+const SERVICES: &[&str] = &[
+    "java/awt/",
+    "java/io/",
+    "java/lang/ClassLoader",
+    "java/lang/management/",
+    "java/net/",
+    "java/nio/channels/",
+    "java/rmi/",
+    "java/security/",
+    "java/util/Locale",
+    "java/util/ResourceBundle",
+    "java/util/ServiceLoader",
+    "java/util/jar/",
+    "java/util/logging/",
+    "java/util/prefs/",
+    "java/util/zip/",
+    "javax/",
+    "jdk/",
+    "sun/",
+    "com/sun/",
+];
+
+/// Those among them that are given collections of the program, and read them.
+const READERS: &[&str] = &[
+    "java/io/ObjectOutput",
+    "java/io/ObjectOutputStream",
+    "java/io/PrintStream",
+    "java/io/PrintWriter",
+    "java/io/SequenceInputStream",
+];
+
+/// Whether a program that calls a method of this class uses a service of the JDK, so that collections inside are the JDK's own.
+pub fn calls_service(class: impl AsRef<[u8]>) -> bool {
+    let class = class.as_ref();
+    let is_service = |known: &&str| match known.ends_with('/') {
+        true => begins(class, known),
+        false => is(class, known),
+    };
+    SERVICES.iter().any(|known| is_service(&known)) && !READERS.iter().any(|known| is(class, known))
+}
+
 /// Whether the class of this name is one of those whose content counts only where the program calls one of them.
 pub fn is_tool(class: impl AsRef<[u8]>) -> bool {
     TOOLS.iter().any(|known| is(class.as_ref(), known))
@@ -280,5 +323,13 @@ mod tests {
         assert!(is_tool("java/nio/Buffer") && !is_tool("java/nio/ByteBuffer") && !is_tool("java/lang/StringBuffer"));
         assert!(calls_tool("java.nio.ByteBuffer") && calls_tool("java.util.regex.Matcher"));
         assert!(!calls_tool("java.io.PrintWriter") && !calls_tool("java.lang.StringBuffer"));
+    }
+
+    #[test]
+    fn collections_inside_a_service_of_the_jdk_are_its_own() {
+        assert!(calls_service("java.net.Socket") && calls_service("java/io/InputStream"));
+        assert!(calls_service("java.util.ResourceBundle") && calls_service("sun.nio.ch.NioSocketImpl"));
+        assert!(!calls_service("java.io.PrintStream") && !calls_service("java.util.HashMap"));
+        assert!(!calls_service("java.util.stream.Stream") && !calls_service("java.lang.Iterable"));
     }
 }

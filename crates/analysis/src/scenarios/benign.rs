@@ -1,6 +1,6 @@
 //! Shapes that everybody has and that locks or order prove safe: nothing may be said of them.
 
-use super::{MINE, parse, reports, reports_of, verdicts};
+use super::{MINE, findings_of, parse, reports, reports_of, verdicts};
 use crate::units::UnitSettings;
 
 #[test]
@@ -172,6 +172,36 @@ fn a_compare_and_set_loop_ok() {
         }
     }
     assert_eq!(reports_of(&mut trace, &MINE, &UnitSettings::default()), []);
+}
+
+/// A number that a socket keeps to itself is nothing that the program updates, whatever locks of the JDK are held around it.
+#[test]
+fn what_a_service_of_the_jdk_keeps_inside_ok() {
+    let of = |callee: &str| {
+        let mut trace = parse(
+            "
+            volatile java.util.concurrent.atomic.AtomicLong.value
+            t1                                                  | t2
+            enter Client.read
+            acq m
+            r java.util.concurrent.atomic.AtomicLong.value @3
+                                                                | enter Client.write
+                                                                | acq n
+                                                                | u java.util.concurrent.atomic.AtomicLong.value @3
+                                                                | rel n
+                                                                | exit
+            u java.util.concurrent.atomic.AtomicLong.value @3
+            rel m
+            exit
+        ",
+        );
+        for site in trace.names_mut().sites.iter_mut().filter(|site| site.line == 3) {
+            site.what = ravel_trace::names::SiteKind::Call(callee.to_owned());
+        }
+        findings_of(&mut trace).len()
+    };
+    assert_eq!(of("java.io.InputStream.read"), 0);
+    assert_ne!(of("java.util.concurrent.atomic.AtomicLong.getAndIncrement"), 0);
 }
 
 /// No thread accesses a static field before its class is initialised, even if the trace has no such order: t2 has waited for t1, and what it reads then

@@ -20,7 +20,7 @@ public final class RavelArrays {
     @DontInline
     public static void jaget(Object a, int i, Object v, int site) {
         long t = Thread.currentThread().ravel$t;
-        if (t == 0 || RavelMethods.hidden(t)) return;
+        if (t == 0 || RavelFields.isOfJdk(t)) return;
         RavelPoints.step(t);
         U.putInt(t + INSIDE, 1);
         lookAtReference(t, Kind.READ_ELEMENT, a, i, v, site);
@@ -30,7 +30,7 @@ public final class RavelArrays {
     @DontInline
     public static void japut(Object v, Object a, int i, int site) {
         long t = Thread.currentThread().ravel$t;
-        if (t == 0 || RavelMethods.hidden(t)) return;
+        if (t == 0 || RavelFields.isOfJdk(t)) return;
         RavelPoints.step(t);
         U.putInt(t + INSIDE, 1);
         lookAtReference(t, Kind.WRITE_ELEMENT, a, i, v, site);

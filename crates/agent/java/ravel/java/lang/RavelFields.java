@@ -244,6 +244,13 @@ public final class RavelFields {
         if (w != 0) jdk(Kind.WRITE, o, w, site, RavelObjects.reference(v));
     }
 
+    /** Whether a collection that is accessed now is the JDK's own: no code of the program called it, or the program called a service. */
+    static boolean isOfJdk(long t) {
+        if (RavelMethods.hidden(t)) return true;
+        int call = U.getInt(t + CALL);
+        return call > 0 && (U.getByte(SITES + call) & SiteFlag.CALLS_SERVICE) != 0;
+    }
+
     /** Whether the program's call is one of a tool: others use tools under locks that are not recorded. */
     static boolean callsTool(long t) {
         int call = U.getInt(t + CALL);
@@ -253,7 +260,7 @@ public final class RavelFields {
     private static void jdk(int kind, Object o, long w, int site, long v) {
         if (w == 0) return;
         long t = Thread.currentThread().ravel$t;
-        if (t == 0 || RavelMethods.hidden(t)) return;
+        if (t == 0 || isOfJdk(t)) return;
         if ((site & Point.OF_TOOL) != 0) {
             // Its monitor is not recorded, unlike that of a tool.
             if (!callsTool(t) || o instanceof StringBuffer) return;

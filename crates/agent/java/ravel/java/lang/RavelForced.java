@@ -164,7 +164,7 @@ public final class RavelForced {
     /** The same in a collection of the JDK. */
     public static void jpoint(int site) {
         long t = Thread.currentThread().ravel$t;
-        if (t == 0 || RavelMethods.hidden(t)) return;
+        if (t == 0 || RavelFields.isOfJdk(t)) return;
         if ((site & Point.OF_TOOL) != 0 && !RavelFields.callsTool(t)) return;
         if ((FLAGS & SEARCHING) != 0) {
             RavelPoints.whole(t);

@@ -251,6 +251,7 @@ final class RavelLayout {
 
         static final int VOLATILE = 1;
         static final int CALLS_TOOL = 8;
+        static final int CALLS_SERVICE = 16;
     }
 
     /** Bits of a site's hint in a search. */
