@@ -507,8 +507,14 @@ fn prove_with(
     runs.begin_again_alone();
     for index in &order {
         let Some(first) = attempts.get_mut(index) else { continue };
+        // Its own runs went on side by side: serial orders that were disturbed have been run again, alone.
+        let enough = if jobs > 1 {
+            Evidence::Harmful
+        } else {
+            Evidence::Confirmed
+        };
         let was_beside = jobs > 1 || first.beside;
-        let alone = was_beside && first.disturbed && first.finding.evidence < Evidence::Harmful;
+        let alone = was_beside && first.disturbed && first.finding.evidence < enough;
         if alone && is_time_left() {
             match attempt(&findings[*index], deadline, false) {
                 Ok(again) => first.take_better(again),
