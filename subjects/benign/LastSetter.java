@@ -17,10 +17,6 @@ public class LastSetter {
         synchronized int get() {
             return value;
         }
-
-        int report() {
-            return get() * 10 + get();
-        }
     }
 
     public static void main(String[] args) throws InterruptedException {
@@ -30,7 +26,7 @@ public class LastSetter {
             int next = i + 1;
             threads[i] = new Thread(() -> setting.set(next), "setter" + next);
         }
-        threads[3] = new Thread(() -> setting.set(setting.get()), "reader");
+        threads[3] = new Thread(setting::get, "reader");
         for (Thread thread : threads) {
             thread.start();
         }

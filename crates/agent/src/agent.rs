@@ -79,6 +79,10 @@ const CARRIERS: &CStr = c"256";
 
 /// How long a forced run that records only some fields goes on recording after its last turn.
 const AFTERMATH: Duration = Duration::from_millis(500);
+/// How long a forced run may go on after its turns, besides five times what the recorded run took.
+const LONGEST_REST: Duration = Duration::from_secs(8);
+/// The same of one in which a thread has died, besides twice what the recorded run took.
+const LONGEST_REST_OF_FAILED: Duration = Duration::from_secs(2);
 /// How often the global counter moves without synchronisation. Waking a thread five times as often costs a fiftieth of a core.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -323,14 +327,19 @@ impl Agent {
         if hung {
             standstill::note_hang(self);
         }
-        if hung
-            || self
-                .recorder
-                .options
-                .max_time
-                .is_some_and(|limit| self.recorder.elapsed() >= limit)
-        {
+        let options = &self.recorder.options;
+        let is_late = options.max_time.is_some_and(|limit| self.recorder.elapsed() >= limit);
+        if hung || is_late || options.took.is_some_and(|took| self.is_answered(baton, took)) {
             self.end_process(EndedBy::Hang);
+        }
+    }
+
+    /// Whether a forced run has had all its turns and goes on much longer than the recorded run took. Where a thread has died, what would have ended the
+    /// others may never come.
+    fn is_answered(&self, baton: &Baton, took: Duration) -> bool {
+        match self.failures.is_empty() {
+            true => baton.has_been_over(LONGEST_REST + 5 * took),
+            false => baton.has_been_over(LONGEST_REST_OF_FAILED + 2 * took),
         }
     }
 

@@ -59,6 +59,11 @@ impl Failures {
         }
     }
 
+    /// Whether nothing failed so far.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// All of them, which are then forgotten.
     pub fn take(&self) -> Vec<Failure> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))

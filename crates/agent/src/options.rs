@@ -33,6 +33,8 @@ pub struct Options {
     pub max_size: Option<u64>,
     /// End the recording after this time.
     pub max_time: Option<Duration>,
+    /// How long the recorded run took, in a forced run: once the schedule is over, it needs not take much longer.
+    pub took: Option<Duration>,
     /// The command that the user gave, for the trace's header.
     pub command: Vec<String>,
     /// Where the agent says how the recording went (a line per JVM), for the command line to read.
@@ -83,6 +85,7 @@ impl Default for Options {
             clock: None,
             max_size: None,
             max_time: None,
+            took: None,
             command: Vec::new(),
             status: None,
             focus: None,
@@ -132,6 +135,7 @@ impl Options {
                 "clock" => options.clock = Some(number()?),
                 "max-size" => options.max_size = Some(number()?),
                 "max-time" => options.max_time = Some(Duration::from_millis(number()?)),
+                "took" => options.took = Some(Duration::from_millis(number()?)),
                 "command" => options.command.push(value),
                 "status" => options.status = Some(PathBuf::from(value)),
                 "focus" => options.focus = Some(PathBuf::from(value)),
@@ -195,8 +199,10 @@ impl Options {
                 add(key, &number.to_string());
             }
         }
-        if let Some(time) = self.max_time {
-            add("max-time", &time.as_millis().to_string());
+        for (key, time) in [("max-time", self.max_time), ("took", self.took)] {
+            if let Some(time) = time {
+                add(key, &time.as_millis().to_string());
+            }
         }
         self.command.iter().for_each(|v| add("command", v));
         for (key, path) in [
@@ -293,6 +299,7 @@ mod tests {
             clock: Some(0),
             max_size: Some(1 << 30),
             max_time: Some(Duration::from_millis(1500)),
+            took: Some(Duration::from_millis(300)),
             command: vec!["java".into(), "-jar".into(), "my app.jar".into()],
             only: Some("1:-jar app-#.jar".into()),
             roll: Some(PathBuf::from("/tmp/roll")),

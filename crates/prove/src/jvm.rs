@@ -106,6 +106,7 @@ impl JvmRunner {
             keep_repeats: true,
             keep_unshared: true,
             max_time: Some(limit),
+            took: elapsed(trace),
             ..Options::default()
         };
         let nothing = StandardInput::default();

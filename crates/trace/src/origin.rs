@@ -248,7 +248,7 @@ pub fn calls_service(class: impl AsRef<[u8]>) -> bool {
         true => begins(class, known),
         false => is(class, known),
     };
-    SERVICES.iter().any(|known| is_service(&known)) && !READERS.iter().any(|known| is(class, known))
+    SERVICES.iter().any(is_service) && !READERS.iter().any(|known| is(class, known))
 }
 
 /// Whether the class of this name is one of those whose content counts only where the program calls one of them.

@@ -6,7 +6,8 @@
 //!
 //! Other code may write to the same locations: other threads, or the same ones after their units. Then values, exit codes and
 //! output are compared only between runs in which all of that comes after the units, one thread after the other, and in the same order.
-//! In a program without bugs such a run ends like one that has the units one after the other, and then the same rest.
+//! In a program without bugs such a run ends like one that has the units one after the other, and then the same rest. What the units left behind
+//! when the last of them was over can be compared whatever comes then.
 //!
 //! Other units, of the same threads too, may have written before: the runs that are compared must have that in the same order, and
 //! nothing of it between the units ([`super::surroundings`]). Then the theorem holds that all of this rests on: if each unit takes effect at one
@@ -89,7 +90,7 @@ impl Judged<'_> {
                 // What later code prints depends on the order of the threads in it.
                 let rest = || self.apart || !self.contended && !self.goes_on;
                 let code = rest().then(|| exit_code(runs, &alike)).flatten();
-                code.or_else(|| self.results(runs, &alike)).or_else(|| {
+                code.or_else(|| self.results(runs, &alike, When::AtEnd)).or_else(|| {
                     let counts = rest()
                         && !self.candidate.is_of_body()
                         && !self.is_made_up_for(runs, &alike)
@@ -98,7 +99,8 @@ impl Judged<'_> {
                         .then(|| outputs(runs, &self.others_alike(runs, &alike)?))
                         .flatten()
                 })
-            })?;
+            })
+            .or_else(|| self.left_by_units(runs, &begun))?;
         Some(Harm {
             outcome: runs[0].account(harm.outcome),
             ..harm
@@ -274,9 +276,19 @@ fn exit_code(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
     })
 }
 
+/// When a value was looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum When {
+    /// When the program ended; of what a unit returned, when it did.
+    AtEnd,
+    /// When the last unit was over.
+    AfterUnits,
+}
+
 /// Something that a run came to, and what to call it.
 #[derive(Clone, Debug)]
 struct Seen {
+    when: When,
     /// `Value` or `Return`.
     kind: OutcomeKind,
     /// `Account.balance was`, `Account.get() in t1 returned`; the same in all runs.
@@ -328,8 +340,29 @@ impl Seen {
 }
 
 impl Judged<'_> {
-    /// Final values and return values.
-    fn results(&self, runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
+    /// Values that the units left behind, where other code writes to the same locations afterwards: by the theorem they are those of a serial run at the
+    /// end of its units, whatever comes then.
+    fn left_by_units(&self, runs: &[Arc<Forced>], begun: &Controls) -> Option<Harm> {
+        let is_undisturbed = |run: &Arc<Forced>| self.end_of_units(run).is_some();
+        if !self.contended || begun.others_between || !runs.iter().all(is_undisturbed) {
+            return None;
+        }
+        let (alike, others): (Vec<Serial>, Vec<Serial>) = begun
+            .orders
+            .iter()
+            .cloned()
+            .partition(|order| order.iter().all(is_undisturbed));
+        let controls = Controls {
+            missing: begun.missing.saturating_add(others.len()),
+            orders: alike,
+            others_between: false,
+        };
+        let known = !controls.orders.is_empty();
+        known.then(|| self.results(runs, &controls, When::AfterUnits)).flatten()
+    }
+
+    /// Values and return values.
+    fn results(&self, runs: &[Arc<Forced>], controls: &Controls, when: When) -> Option<Harm> {
         let forced: Vec<Vec<Seen>> = runs.iter().map(|run| self.seen(run)).collect();
         let orders: Vec<Vec<Vec<Seen>>> = controls
             .orders
@@ -344,6 +377,7 @@ impl Judged<'_> {
             .filter(|one| {
                 let value = |all: &Vec<Seen>| all.iter().find(|s| s.label == one.label).map(|s| s.value);
                 one.value != Value::Unknown
+                    && one.when == when
                     && (one.kind == OutcomeKind::Value || returns_count)
                     && forced.iter().all(|all| value(all) == Some(one.value))
                     && orders.iter().all(|order| {
@@ -463,6 +497,7 @@ impl Judged<'_> {
         // A finding may be merged of several variables' and be named by what holds a modelled object.
         let some = (0..cells.len()).any(told);
         let is_known = run.whole && (!self.contended || self.apart);
+        let units_over = self.contended.then(|| self.end_of_units(run)).flatten();
         for place in cells.iter().enumerate().filter(|(event, _)| !some || told(*event)) {
             let Some(place) = *place.1 else { continue };
             // A program knows how large a collection is, and nothing of the number of its changes.
@@ -471,8 +506,21 @@ impl Judged<'_> {
                 false => Some(place),
             };
             if let Some(place) = place {
+                if let Some(units) = units_over.filter(|over| place <= *over).map(|over| &events[..=over]) {
+                    let last = last(units, place);
+                    add(Seen {
+                        when: When::AfterUnits,
+                        kind: OutcomeKind::Value,
+                        label: format!("{} after its units was", variable(&events[place], names)),
+                        told: format!("right after these units, {} was", told_variable(&events[place], names)),
+                        value: last_value(last, names),
+                        descriptor: descriptor(&events[place], names),
+                        words: last.and_then(|last| words_of(last, names)),
+                    });
+                }
                 let last = last(events, place);
                 add(Seen {
+                    when: When::AtEnd,
                     kind: OutcomeKind::Value,
                     label: format!("{} was", variable(&events[place], names)),
                     told: format!("{} was", told_variable(&events[place], names)),
@@ -494,6 +542,7 @@ impl Judged<'_> {
                 && (unit.kind == UnitKind::Declared || !is_helper(event, names))
             {
                 add(Seen {
+                    when: When::AtEnd,
                     kind: OutcomeKind::Return,
                     label: format!("{} in {name} returned", qualified_method(method)),
                     told: format!("{} in {name} returned", qualified_method(method)),
@@ -651,6 +700,7 @@ mod tests {
     fn references_are_compared_by_their_digests() {
         let one = |value, descriptor: &str| {
             let seen = Seen {
+                when: When::AtEnd,
                 kind: OutcomeKind::Return,
                 label: String::new(),
                 told: String::new(),
@@ -686,6 +736,7 @@ mod tests {
     fn values_are_told_as_people_know_them() {
         let one = |value, descriptor: &str| {
             Seen {
+                when: When::AtEnd,
                 kind: OutcomeKind::Value,
                 label: String::new(),
                 told: String::new(),

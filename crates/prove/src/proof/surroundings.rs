@@ -120,6 +120,17 @@ impl Judged<'_> {
         Some(found)
     }
 
+    /// The last event of the units, if no other code wrote to their locations from their beginning on, as far as that is known.
+    pub(super) fn end_of_units(&self, run: &Forced) -> Option<usize> {
+        let mut variables = BTreeSet::new();
+        self.touched(run, &mut variables);
+        if self.surroundings(run, &variables)?.between {
+            return None;
+        }
+        let (events, names) = run.trace.as_ref()?;
+        self.inside(run, events, names).iter().rposition(|inside| *inside)
+    }
+
     /// Whether a variable is one of the pattern's.
     fn is_of_pattern(&self, variable: &str) -> bool {
         let mut events = self.candidate.events.iter();
@@ -154,10 +165,15 @@ impl Judged<'_> {
             let is_behind = |event: &Event| {
                 event.position == begin && span.begins_behind_a_point() && !matches!(event.op, Op::Acquire { .. })
             };
+            // What comes behind the last point and before the next one has its position: the end of the thread, long after the unit.
+            let mut is_over = false;
             for (event, inside) in events.iter().zip(&mut inside) {
                 let path = paths.get(event.thread.index()).map(|name| name.path.as_str());
-                let is_own = path == Some(mark.thread.as_str()) && (begin..=end).contains(&event.position);
-                *inside |= is_own && !is_behind(event);
+                if path != Some(mark.thread.as_str()) || !(begin..=end).contains(&event.position) {
+                    continue;
+                }
+                *inside |= !(is_behind(event) || is_over && event.op.location().is_none());
+                is_over = event.position == end;
             }
         }
         inside

@@ -197,7 +197,10 @@ fn an_addition_that_overwrites_a_setter_is_harm_whatever_others_add() {
     let finding = judge(&program, &[add, setter], &[(0, 3), (1, 3), (0, 6)]);
     let (evidence, _, message) = told(&finding);
     assert_eq!(evidence, Evidence::Harmful, "{message} {}", limit(&finding));
-    assert_eq!(message, "C.n was 12; every serial order gives 3 or 4");
+    assert_eq!(
+        message,
+        "right after these units, C.n was 10; every serial order gives 1 or 2"
+    );
 }
 
 #[test]
@@ -238,7 +241,10 @@ fn an_addition_that_is_lost_behind_a_third_thread_is_harm() {
     let finding = judge(&program, &[add, later], &[(0, 3), (1, 4), (0, 6)]);
     let (evidence, _, message) = told(&finding);
     assert_eq!(evidence, Evidence::Harmful, "{message} {}", limit(&finding));
-    assert_eq!(message, "C.n was 8; every serial order gives 20 or 21");
+    assert_eq!(
+        message,
+        "right after these units, C.n was 8; every serial order gives 20 or 21"
+    );
 }
 
 /// Numbers that look like chance and are the same every time.
