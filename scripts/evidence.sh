@@ -16,3 +16,5 @@ fi
 echo "$(date -u +%F), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg) at the start"
 echo
 ${CARGO:-cargo} test -q --release -p ravel --test all -- --ignored --nocapture evidence::
+# A proof by directed runs that takes too long for `make test`.
+${CARGO:-cargo} test -q --release -p ravel --test all -- --ignored directed::

@@ -1,6 +1,6 @@
 /* silent
- * Each session has a lock of its own, which no other thread ever takes. That it looks at a shared version and later moves it, both inside, says nothing of
- * other sessions: the version only grows.
+ * Each session has a lock of its own, which no other thread takes. Under it a session reads a shared version and later raises it. The lock does not make the two
+ * one step for other sessions, and need not: the version only grows.
  */
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;

@@ -67,7 +67,7 @@ fn a_signal_is_lost_beside_a_queue_without_locks() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes a minute: part of make evidence"]
 fn an_entry_of_a_register_of_another_one_is_looked_up_and_then_put() {
     prove("LookUpThenPut", &[("check-then-act", "harmful")]);
 }

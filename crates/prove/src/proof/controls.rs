@@ -34,6 +34,17 @@ impl Controls {
         self.orders.iter().flatten()
     }
 
+    /// The orders whose runs are all like this; the others count as missing.
+    pub fn only(&self, is_alike: impl Fn(&Arc<Forced>) -> bool) -> Controls {
+        let alike = self.orders.iter().filter(|order| order.iter().all(&is_alike));
+        let orders: Vec<Serial> = alike.cloned().collect();
+        Controls {
+            missing: self.missing.saturating_add(self.orders.len() - orders.len()),
+            orders,
+            others_between: self.others_between,
+        }
+    }
+
     /// `every serial order gives`, if all were run.
     pub fn words(&self, one: &str, several: &str) -> String {
         match (self.missing, self.orders.len()) {

@@ -26,7 +26,7 @@ use ravel_trace::naming::variable::short;
 use ravel_trace::origin::is_platform;
 use ravel_trace::{Event, LocationId, ObjectId, Op, Value};
 
-use super::controls::{Controls, Serial};
+use super::controls::Controls;
 use super::divergence::Shifts;
 use super::marks::{Marks, variable};
 use super::objects::Objects;
@@ -158,16 +158,8 @@ impl Judged<'_> {
         if !runs.iter().all(is_alike) {
             return None;
         }
-        let (alike, others): (Vec<Serial>, Vec<Serial>) = controls
-            .orders
-            .iter()
-            .cloned()
-            .partition(|order| order.iter().all(is_alike));
-        (!alike.is_empty()).then(|| Controls {
-            missing: controls.missing.saturating_add(others.len()),
-            orders: alike,
-            others_between: controls.others_between,
-        })
+        let alike = controls.only(is_alike);
+        (!alike.orders.is_empty()).then_some(alike)
     }
 
     /// The threads that wrote to the pattern's locations, by their paths, one after the other; those of the pattern count as one.
@@ -347,16 +339,7 @@ impl Judged<'_> {
         if !self.contended || begun.others_between || !runs.iter().all(is_undisturbed) {
             return None;
         }
-        let (alike, others): (Vec<Serial>, Vec<Serial>) = begun
-            .orders
-            .iter()
-            .cloned()
-            .partition(|order| order.iter().all(is_undisturbed));
-        let controls = Controls {
-            missing: begun.missing.saturating_add(others.len()),
-            orders: alike,
-            others_between: false,
-        };
+        let controls = begun.only(is_undisturbed);
         let known = !controls.orders.is_empty();
         known.then(|| self.results(runs, &controls, When::AfterUnits)).flatten()
     }

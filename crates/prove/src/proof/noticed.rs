@@ -22,7 +22,7 @@ impl Judged<'_> {
         runs.iter().all(|run| failed(run) > in_serial)
     }
 
-    /// Whether they did, and lost nothing by it: each run wrote to the same variables as often as every serial one.
+    /// Whether they noticed it and lost no write: each forced run wrote to each variable as often as every serial run.
     pub(super) fn is_made_up_for(&self, runs: &[Arc<Forced>], controls: &Controls) -> bool {
         let as_often = |run: &Arc<Forced>| {
             let variables: BTreeSet<String> = self.failed_writes(run).into_iter().collect();
@@ -51,7 +51,7 @@ impl Judged<'_> {
     }
 }
 
-/// How often a run wrote to a variable, of whichever object: objects are known within one run only. None if not all of the run is known.
+/// How often a run wrote to each variable, over all objects, since object numbers mean nothing in another run. None if the trace is partial.
 fn writes(run: &Forced, name: &str) -> Option<usize> {
     let (events, names) = run.trace.as_ref().filter(|_| !run.partial)?;
     let writes = events.iter().filter(|event| event.op.is_write());

@@ -10,7 +10,7 @@ use ravel_schedule::naming;
 use ravel_trace::{Event, LocationId, Names, ThreadId};
 use rustc_hash::FxHashMap;
 
-use super::controls::{Controls, Serial};
+use super::controls::Controls;
 use super::harm::Judged;
 use super::marks::variable;
 use crate::runner::Forced;
@@ -33,16 +33,8 @@ impl Judged<'_> {
             return Some(controls.clone());
         };
         let is_alike = |run: &Arc<Forced>| self.turns(run).is_none_or(|turns| agree(&wanted, &turns));
-        let (alike, others): (Vec<Serial>, Vec<Serial>) = controls
-            .orders
-            .iter()
-            .cloned()
-            .partition(|order| order.iter().all(is_alike));
-        (!alike.is_empty() && runs.iter().all(is_alike)).then(|| Controls {
-            missing: controls.missing.saturating_add(others.len()),
-            orders: alike,
-            others_between: controls.others_between,
-        })
+        let alike = controls.only(is_alike);
+        (!alike.orders.is_empty() && runs.iter().all(is_alike)).then_some(alike)
     }
 
     /// None if not all of it is known.

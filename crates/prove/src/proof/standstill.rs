@@ -42,7 +42,7 @@ pub fn find(runner: &dyn Runner, schedule: &Schedule) -> Result<(Option<Finding>
     Ok((alike(&first?, &second?), 2))
 }
 
-/// The finding of two runs in which the same threads wait for ever.
+/// The finding, if the same threads never wake up in both runs.
 fn alike(first: &Forced, second: &Forced) -> Option<Finding> {
     let is_same = first.waiting().is_some() && first.waiting() == second.waiting();
     is_same.then(|| finding(second)).flatten()

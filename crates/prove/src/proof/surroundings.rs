@@ -11,7 +11,7 @@ use ravel_schedule::{Leave, naming};
 use ravel_trace::{Event, LocationId, Names, Op, ThreadId};
 use rustc_hash::FxHashSet;
 
-use super::controls::{Controls, Serial};
+use super::controls::Controls;
 use super::harm::Judged;
 use super::marks::variable;
 use crate::runner::Forced;
@@ -44,20 +44,15 @@ impl Judged<'_> {
                 |wanted: &Surroundings| !wanted.between && self.surroundings(run, &variables).as_ref() == Some(wanted);
             by_schedule(run) || wanted.as_ref().is_some_and(is_wanted)
         };
-        let (alike, others): (Vec<Serial>, Vec<Serial>) = controls
-            .orders
-            .iter()
-            .cloned()
-            .partition(|order| order.iter().all(is_alike));
-        match self.elsewhere || alike.is_empty() || !self.exact && !runs.iter().all(is_alike) {
+        let alike = controls.only(is_alike);
+        match self.elsewhere || alike.orders.is_empty() || !self.exact && !runs.iter().all(is_alike) {
             true => Controls {
                 others_between: true,
                 ..controls.clone()
             },
             false => Controls {
-                missing: controls.missing.saturating_add(others.len()),
-                orders: alike,
                 others_between: false,
+                ..alike
             },
         }
     }
@@ -120,7 +115,7 @@ impl Judged<'_> {
         Some(found)
     }
 
-    /// The last event of the units, if no other code wrote to their locations from their beginning on, as far as that is known.
+    /// The last event of the units. None if other code wrote to their locations while they ran, or if the trace does not tell.
     pub(super) fn end_of_units(&self, run: &Forced) -> Option<usize> {
         let mut variables = BTreeSet::new();
         self.touched(run, &mut variables);
