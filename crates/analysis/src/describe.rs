@@ -122,6 +122,12 @@ impl<'a> Describer<'a> {
             line: self.names.line(site),
             inside,
             locks: locks.iter().map(|h| self.names.lock(h.lock).name.clone()).collect(),
+            read_locks: self
+                .state
+                .locksets
+                .for_reading(step.point.locks)
+                .map(|lock| self.names.lock(lock).name.clone())
+                .collect(),
             stack: frames
                 .iter()
                 .map(|(method, site)| self.names.frame(*method, *site).to_string())
@@ -221,6 +227,7 @@ pub fn tell_locks_apart(names: &Names, state: &EngineState, raw: &[RawStep], ste
             step.variable = told(lock);
         }
         step.locks = held(raw).into_iter().map(told).collect();
+        step.read_locks = state.locksets.for_reading(raw.point.locks).map(told).collect();
     }
 }
 

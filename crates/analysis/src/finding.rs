@@ -82,6 +82,9 @@ pub struct FindingStep {
     pub inside: Option<String>,
     /// Names of the locks held.
     pub locks: Vec<String>,
+    /// Those of them that are held for reading alone, as other readers may hold them too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_locks: Vec<String>,
     /// Innermost first, `shop.Stock.count (Stock.java:14)`.
     pub stack: Vec<String>,
     /// The bytecode index of the program's call of a method of the JDK, or of its access to an element of an array, for names; not part of
@@ -100,6 +103,16 @@ pub struct FindingStep {
 }
 
 impl FindingStep {
+    /// The names of the locks held, to be changed: a lock has one name, however it is held.
+    pub fn lock_names_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.locks.iter_mut().chain(&mut self.read_locks)
+    }
+
+    /// Whether the step writes while it holds a lock for reading alone, which excludes no other reader.
+    pub fn writes_as_reader(&self, lock: &str) -> bool {
+        matches!(self.op.as_str(), "write" | "update") && self.read_locks.iter().any(|read| read == lock)
+    }
+
     /// The calls that led to its place, innermost first: its stack without the place itself and what lies inside of it.
     pub fn callers(&self) -> &[String] {
         let own = self.frame();

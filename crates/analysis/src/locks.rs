@@ -99,6 +99,13 @@ impl Locksets {
         id
     }
 
+    /// The locks of a set that are held for reading alone.
+    pub fn for_reading(&self, set: LocksetId) -> impl Iterator<Item = LockId> {
+        let locks = self.locks(set);
+        let alone = |lock: LockId| locks.iter().all(|h| h.lock != lock || h.mode == Mode::Shared);
+        locks.iter().map(|h| h.lock).filter(move |lock| alone(*lock))
+    }
+
     /// The set with one lock more.
     pub fn with(&mut self, set: LocksetId, held: HeldLock) -> LocksetId {
         if let Some(&id) = self.with.get(&(set, held)) {

@@ -284,12 +284,16 @@ fn flow_step(finding: &Finding, index: usize, step: &FindingStep, options: &Opti
     let mut location = location(step, options)?;
     location["message"] = json!({ "text": deed(step) });
     let decisive = words::decisive(finding) == Some(index);
+    let mut properties = json!({ "thread": step.thread, "locks": step.locks, "inside": step.inside });
+    if !step.read_locks.is_empty() {
+        properties["read_locks"] = json!(step.read_locks);
+    }
     Some(json!({
         "location": location,
         "executionOrder": index + 1,
         "importance": if decisive { "essential" } else { "important" },
         "kinds": [step.op],
-        "properties": { "thread": step.thread, "locks": step.locks, "inside": step.inside },
+        "properties": properties,
     }))
 }
 

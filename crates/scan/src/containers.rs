@@ -73,7 +73,7 @@ fn name_stamped(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
     names.dedup();
     if let [name] = names.as_slice() {
         let is_generated = finding.help == fix::of(finding);
-        let locks = finding.steps.iter_mut().flat_map(|step| &mut step.locks);
+        let locks = finding.steps.iter_mut().flat_map(FindingStep::lock_names_mut);
         locks
             .filter(|lock| *lock == STAMPED)
             .for_each(|lock| lock.clone_from(name));

@@ -134,7 +134,7 @@ impl Code {
             }
         };
         for step in &mut finding.steps {
-            step.locks.iter_mut().for_each(rename);
+            step.lock_names_mut().for_each(rename);
             if matches!(step.op.as_str(), "acquire" | "release" | "block") {
                 rename(&mut step.variable);
             }

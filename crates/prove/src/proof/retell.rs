@@ -44,6 +44,7 @@ impl Marks {
                 }
                 if mark.locks == 0 {
                     step.locks.clear();
+                    step.read_locks.clear();
                 }
                 step.op = mark.op.to_string();
                 (step.class, step.method, step.file, step.line) = mark.place.clone();

@@ -71,7 +71,7 @@ pub fn who(step: &FindingStep) -> &str {
 
 fn with_object(verb: &str, step: &FindingStep) -> String {
     if let Some(own) = lock_of(step) {
-        return format!("{verb} {}", lock::short(own));
+        return format!("{verb} {}", held_as(step, own));
     }
     if !step.variable.is_empty() {
         let name = part_of(&naming::variable::simple(&step.variable), step.part.as_deref());
@@ -121,6 +121,14 @@ pub fn lock_of(step: &FindingStep) -> Option<&str> {
     }
 }
 
+/// A lock that a step holds, and how: `Stock.guard`, `Stock.guard for reading`.
+fn held_as(step: &FindingStep, name: &str) -> String {
+    match step.read_locks.iter().any(|read| read == name) {
+        true => format!("{} for reading", lock::short(name)),
+        false => lock::short(name),
+    }
+}
+
 /// The locks held beside the one that the step itself takes or gives up, as in `holding Stock, Log`; none if there are
 /// none.
 pub fn holding(step: &FindingStep) -> Option<String> {
@@ -132,7 +140,7 @@ pub fn holding(step: &FindingStep) -> Option<String> {
     {
         names.remove(at);
     }
-    let names: Vec<String> = names.into_iter().map(lock::short).collect();
+    let names: Vec<String> = names.into_iter().map(|name| held_as(step, name)).collect();
     (!names.is_empty()).then(|| format!("holding {}", names.join(", ")))
 }
 
@@ -249,8 +257,10 @@ fn tell_locks_apart(steps: &mut [FindingStep]) {
     }
     let name = first.variable.clone();
     for (step, held, own) in [(first, 1, 1), (second, 2, 2), (third, 1, 2), (fourth, 2, 1)] {
-        if let Some(known) = step.locks.iter_mut().rfind(|l| **l == name) {
-            *known = lock::numbered(&name, held);
+        for names in [&mut step.locks, &mut step.read_locks] {
+            if let Some(known) = names.iter_mut().rfind(|l| **l == name) {
+                *known = lock::numbered(&name, held);
+            }
         }
         step.variable = lock::numbered(&name, own);
     }
