@@ -34,6 +34,8 @@
 //! **Cost.** Per access the number of units that have touched the location and that an open unit overlaps, at most `KEPT` per
 //! thread, a look at 40 bytes each; space the same per location.
 
+mod shapes;
+
 use crate::engine::{Access, Analysis, Context, Needs, View, left_out};
 use crate::finding::{Evidence, Rule};
 use crate::raw::{Point, RawReport, RawStep, StepKind};
@@ -41,6 +43,8 @@ use crate::sets::{Guard, SetId};
 use crate::units::{Owner, UnitId};
 use ravel_trace::{LocationId, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
+pub use shapes::{DOUBLE, SINGLE};
+use shapes::{R, W, mixed};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -255,102 +259,6 @@ struct Found {
     keys: FxHashSet<(&'static str, [SiteId; 4], [LocationId; 2], bool)>,
     reports: Vec<RawReport>,
 }
-
-const W: bool = true;
-const R: bool = false;
-
-/// The five patterns on one location: `u`, `u'`, `u`.
-pub const SINGLE: [([bool; 3], &str); 5] = [
-    ([R, W, W], "1: R(x) W'(x) W(x)"),
-    ([R, W, R], "2: R(x) W'(x) R(x)"),
-    ([W, R, W], "3: W(x) R'(x) W(x)"),
-    ([W, W, R], "4: W(x) W'(x) R(x)"),
-    ([W, W, W], "5: W(x) W'(x) W(x)"),
-];
-
-/// A pattern on two locations: its name, and for each event whether `u'` does it, on the second location, and writes.
-pub type DoublePattern = (&'static str, [(bool, bool, bool); 4]);
-
-/// The nine patterns on two locations.
-pub const DOUBLE: [DoublePattern; 9] = [
-    (
-        "6: W(x) W'(x) W'(y) W(y)",
-        [(false, false, W), (true, false, W), (true, true, W), (false, true, W)],
-    ),
-    (
-        "7: W(x) W'(y) W'(x) W(y)",
-        [(false, false, W), (true, true, W), (true, false, W), (false, true, W)],
-    ),
-    (
-        "8: W(x) W'(y) W(y) W'(x)",
-        [(false, false, W), (true, true, W), (false, true, W), (true, false, W)],
-    ),
-    (
-        "9: W(x) R'(x) R'(y) W(y)",
-        [(false, false, W), (true, false, R), (true, true, R), (false, true, W)],
-    ),
-    (
-        "10: W(x) R'(y) R'(x) W(y)",
-        [(false, false, W), (true, true, R), (true, false, R), (false, true, W)],
-    ),
-    (
-        "11: R(x) W'(x) W'(y) R(y)",
-        [(false, false, R), (true, false, W), (true, true, W), (false, true, R)],
-    ),
-    (
-        "12: R(x) W'(y) W'(x) R(y)",
-        [(false, false, R), (true, true, W), (true, false, W), (false, true, R)],
-    ),
-    (
-        "13: R(x) W'(y) R(y) W'(x)",
-        [(false, false, R), (true, true, W), (false, true, R), (true, false, W)],
-    ),
-    (
-        "14: W(x) R'(y) W(y) R'(x)",
-        [(false, false, W), (true, true, R), (false, true, W), (true, false, R)],
-    ),
-];
-
-/// The name of an order of four events that Figure 2 does not list.
-fn mixed(shape: &[(bool, bool, bool); 4]) -> &'static str {
-    // Two conflicts in opposite directions give three orders of threads and locations, and four kinds of events.
-    let order = match (shape[1].0, shape[1].1, shape[2].0) {
-        (true, false, _) => 0,
-        (true, true, true) => 1,
-        _ => 2,
-    };
-    let kinds = shape.iter().fold(0, |k, e| 2 * k + usize::from(e.2));
-    MIXED[order][kinds]
-}
-
-macro_rules! kinds {
-    ($a:literal, $b:literal, $c:literal, $d:literal) => {
-        [
-            concat!("R", $a, " R", $b, " R", $c, " R", $d),
-            concat!("R", $a, " R", $b, " R", $c, " W", $d),
-            concat!("R", $a, " R", $b, " W", $c, " R", $d),
-            concat!("R", $a, " R", $b, " W", $c, " W", $d),
-            concat!("R", $a, " W", $b, " R", $c, " R", $d),
-            concat!("R", $a, " W", $b, " R", $c, " W", $d),
-            concat!("R", $a, " W", $b, " W", $c, " R", $d),
-            concat!("R", $a, " W", $b, " W", $c, " W", $d),
-            concat!("W", $a, " R", $b, " R", $c, " R", $d),
-            concat!("W", $a, " R", $b, " R", $c, " W", $d),
-            concat!("W", $a, " R", $b, " W", $c, " R", $d),
-            concat!("W", $a, " R", $b, " W", $c, " W", $d),
-            concat!("W", $a, " W", $b, " R", $c, " R", $d),
-            concat!("W", $a, " W", $b, " R", $c, " W", $d),
-            concat!("W", $a, " W", $b, " W", $c, " R", $d),
-            concat!("W", $a, " W", $b, " W", $c, " W", $d),
-        ]
-    };
-}
-
-const MIXED: [[&str; 16]; 3] = [
-    kinds!("(x)", "'(x)", "'(y)", "(y)"),
-    kinds!("(x)", "'(y)", "'(x)", "(y)"),
-    kinds!("(x)", "'(y)", "(y)", "'(x)"),
-];
 
 impl Layer {
     fn access(&mut self, view: &View, access: &Access, owner: Option<Owner>, found: &mut Found) {
@@ -669,139 +577,4 @@ impl Analysis for Automata {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::Engine;
-    use crate::units::UnitSettings;
-    use fastrand::Rng;
-    use ravel_trace::memory::MemoryTrace;
-    use std::sync::{Arc, Mutex};
-
-    /// Keeps every access.
-    struct Keeps(Arc<Mutex<Vec<Access>>>);
-
-    impl Analysis for Keeps {
-        fn name(&self) -> &'static str {
-            "keeps"
-        }
-
-        fn needs(&self) -> Needs {
-            Automata::default().needs()
-        }
-
-        fn access(&mut self, _: &View, access: &Access) {
-            self.0.lock().expect("one thread").push(*access);
-        }
-
-        fn finish(&mut self, _: &Context<'_>) -> Vec<RawReport> {
-            Vec::new()
-        }
-    }
-
-    /// The same without anything forgotten or passed over: every access against all that every other unit did before it.
-    fn by_definition(accesses: &[Access]) -> Found {
-        let mut found = Found::default();
-        let mut conflicts: FxHashMap<(UnitId, UnitId), Vec<Conflict>> = FxHashMap::default();
-        let mut places: FxHashMap<LocationId, Vec<(ThreadId, Summary)>> = FxHashMap::default();
-        for access in accesses {
-            let owner = access.owners.certain;
-            let place = places.entry(access.location).or_default();
-            let mine = owner.and_then(|owner| place.iter().position(|(_, s)| s.owner == Some(owner)));
-            for (_, other) in place.iter().filter(|(thread, _)| *thread != access.thread()) {
-                let Some(owner) = owner else { continue };
-                if let Some(mine) = mine {
-                    single(access, owner, &place[mine].1, other, &mut found);
-                }
-                let Some(theirs) = other.owner else { continue };
-                for (first_writes, second_writes) in [(R, W), (W, W), (W, R)] {
-                    let does = if second_writes { access.writes() } else { access.reads() };
-                    let Some(first) = other.last(first_writes).filter(|_| does) else {
-                        continue;
-                    };
-                    let new = Conflict {
-                        location: access.location,
-                        first,
-                        second: access.point,
-                        first_writes,
-                        second_writes,
-                        first_unit: theirs.unit,
-                    };
-                    let pair = (owner.unit.min(theirs.unit), owner.unit.max(theirs.unit));
-                    let known = conflicts.entry(pair).or_default();
-                    let key = |c: &Conflict| (c.location, c.first_unit, c.first_writes, c.second_writes);
-                    if known.iter().any(|old| key(old) == key(&new)) {
-                        continue;
-                    }
-                    let opposite = |old: &&Conflict| old.first_unit != theirs.unit && old.location != new.location;
-                    known
-                        .iter()
-                        .filter(opposite)
-                        .for_each(|old| double(old, &new, owner, theirs, &mut found));
-                    known.push(new);
-                }
-            }
-            let at = mine.unwrap_or_else(|| {
-                place.push((access.thread(), Summary::new(owner)));
-                place.len() - 1
-            });
-            place[at].1.note(access);
-        }
-        found
-    }
-
-    /// Three threads with up to four units each, some long and some short, at few places in code, so that much is repeated.
-    fn random_trace(rng: &mut Rng) -> String {
-        let plan = |rng: &mut Rng, thread: usize| {
-            let mut plan = Vec::new();
-            for _ in 0..1 + rng.usize(..4) {
-                plan.push("ubegin".to_owned());
-                let most = [2, 8][rng.usize(..2)];
-                for _ in 0..1 + rng.usize(..most) {
-                    let (kind, variable) = (rng.usize(..3), rng.usize(..2));
-                    let line = 1 + 100 * thread + 10 * kind + 2 * variable + rng.usize(..2);
-                    plan.push(format!("{} {} @{line}", ["r", "w", "u"][kind], ["x", "y"][variable]));
-                }
-                plan.push("uend".to_owned());
-            }
-            plan.reverse();
-            plan
-        };
-        let mut plans: Vec<Vec<String>> = (0..3).map(|thread| plan(rng, thread)).collect();
-        let mut text = "t0 | t1 | t2\n".to_owned();
-        while plans.iter().any(|plan| !plan.is_empty()) {
-            let thread = rng.usize(..3);
-            for _ in 0..1 + rng.usize(..4) {
-                if let Some(event) = plans[thread].pop() {
-                    text.push_str(&format!("{}{event}\n", " | ".repeat(thread)));
-                }
-            }
-        }
-        text
-    }
-
-    /// 3,000 traces: what is passed over (ended units, repetitions, the horizon) changes nothing.
-    #[test]
-    fn what_is_passed_over_changes_nothing() {
-        let mut reports = 0;
-        for seed in 0..3_000 {
-            let text = random_trace(&mut Rng::with_seed(seed));
-            let mut trace = MemoryTrace::parse(&text).expect("the trace parses");
-            let kept = Arc::new(Mutex::new(Vec::new()));
-            let settings = UnitSettings {
-                kinds: vec![crate::finding::UnitKind::Declared],
-                ..UnitSettings::default()
-            };
-            let analyses: Vec<Box<dyn Analysis>> = vec![Box::<Automata>::default(), Box::new(Keeps(kept.clone()))];
-            let outcome = Engine::new(&settings, analyses).run(&mut trace);
-            let said = |reports: &[RawReport]| -> BTreeSet<(String, Vec<u64>)> {
-                let steps = |r: &RawReport| r.steps.iter().map(|step| step.point.index).collect();
-                reports.iter().map(|r| (r.pattern.clone(), steps(r))).collect()
-            };
-            let expected = by_definition(&kept.lock().expect("one thread"));
-            assert!(outcome.left_out.is_empty(), "seed {seed}: {:?}", outcome.left_out);
-            assert_eq!(said(&outcome.reports), said(&expected.reports), "seed {seed}:\n{text}");
-            reports += expected.reports.len();
-        }
-        assert!(reports > 10_000, "only {reports} reports");
-    }
-}
+mod tests;
