@@ -276,7 +276,10 @@ impl Registry {
         descriptor: &str,
     ) -> Option<(SiteId, Knowledge)> {
         let field = self.field(owner, name, descriptor);
-        site.what = SiteKind::Field(field);
+        site.what = match site.what {
+            SiteKind::Fenced(_) => SiteKind::Fenced(field),
+            _ => SiteKind::Field(field),
+        };
         let id = self.site(site)?;
         self.point_at(id, field);
         Some((id, self.settle(id)))
@@ -334,7 +337,7 @@ impl Registry {
 
     /// Points a site at the declared field, or makes it wait for the class that is missing.
     fn settle(&mut self, id: SiteId) -> Knowledge {
-        let SiteKind::Field(field) = self.sites[id.index()].what else {
+        let Some(field) = self.sites[id.index()].what.field() else {
             return Knowledge::Nothing;
         };
         let entry = &self.fields[field.index()];
@@ -351,14 +354,19 @@ impl Registry {
             return Knowledge::Nothing;
         };
         if declared != field {
-            self.sites[id.index()].what = SiteKind::Field(declared);
+            let what = &mut self.sites[id.index()].what;
+            *what = match what {
+                SiteKind::Fenced(_) => SiteKind::Fenced(declared),
+                _ => SiteKind::Field(declared),
+            };
             self.recorder
                 .define(Definition::Site(id, self.sites[id.index()].clone()));
         }
         self.point_at(id, declared);
         let flags = self.fields[declared.index()].flags;
         let mut byte = 0;
-        if flags & flags::VOLATILE != 0 {
+        let is_fenced = matches!(self.sites[id.index()].what, SiteKind::Fenced(_));
+        if flags & flags::VOLATILE != 0 || is_fenced {
             byte |= SITE_VOLATILE;
         }
         if flags & flags::FINAL != 0 && !self.recorder.options.keep_final {

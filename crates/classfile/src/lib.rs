@@ -118,6 +118,7 @@ mod instruction;
 mod list;
 mod opcode;
 mod pool;
+mod references;
 mod relocate;
 mod stack;
 
@@ -133,6 +134,7 @@ pub use hash::content_hash;
 pub use instruction::{Instruction, Instructions, Operand, Switch};
 pub use list::{Arg, CodeList, Handler, Label, Node};
 pub use pool::{Constant, ConstantPool, MemberRef, decode_modified_utf8, encode_modified_utf8};
+pub use references::{Bound, bound_by_reference, give_references_bodies};
 pub use stack::stack_effect;
 
 /// The opcodes of the JVM by name.

@@ -143,13 +143,20 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
                 };
                 thread.own_frame().name()
             };
+            // A task of a fork-join pool throws the exception of a worker again, in the code that waits for it.
+            let passes = |frame: &String, by: &str| Frame::parse(frame).name() == by;
+            let is_thrown_again = |thread: &FailedThread| {
+                let joins = |frame: &String| Frame::parse(frame).class == "java.util.concurrent.ForkJoinTask";
+                let own = place(&thread.stack);
+                thread.stack.iter().any(joins) && outcome.stack.iter().any(|frame| passes(frame, &own))
+            };
             let same_code = || {
                 exception_class(&outcome.message) == failure.exception_class()
                     && !outcome.stack.is_empty()
                     && failure
                         .threads
                         .iter()
-                        .any(|thread| place(&thread.stack) == place(&outcome.stack))
+                        .any(|thread| place(&thread.stack) == place(&outcome.stack) || is_thrown_again(thread))
             };
             outcome.kind == OutcomeKind::Exception
                 && (alike.any(|other| other.exception == outcome.message) || same_code())

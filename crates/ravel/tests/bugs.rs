@@ -189,7 +189,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 39] = [
     ("thread local", &[], &["ThreadLocals"]),
     ("serialization", &[], &["Serialization"]),
     ("exception", &["CutShort"], &["Exceptions"]),
-    ("lambda", &[], &["Lambdas"]),
+    ("lambda", &["ReferredQueue"], &["Lambdas", "MethodReferences"]),
     ("default method", &[], &["DefaultMethods"]),
     ("switch and varargs", &[], &["VarargsSwitch"]),
 ];

@@ -11,9 +11,11 @@ use std::path::PathBuf;
 use ravel_analysis::describe::{listed, message, named as described};
 use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
 use ravel_analysis::fix;
-use ravel_classfile::{ClassFile, Code, access, archive, decode_modified_utf8};
+use ravel_classfile::{
+    Bound, ClassFile, Code, access, archive, bound_by_reference, decode_modified_utf8, give_references_bodies,
+};
 use ravel_trace::naming::{self, variable};
-use ravel_trace::origin::is_platform;
+use ravel_trace::origin::{calls_tool, is_called_by_reference, is_platform};
 
 use crate::flow::{At, Flow, Kind, parameter};
 use crate::symbols::{parameters, slots};
@@ -33,8 +35,10 @@ pub fn name_containers(findings: &mut [Finding], paths: &[PathBuf]) {
         let mut each = |entry: archive::ClassEntry| {
             if wanted.contains(&entry.name)
                 && !classes.contains_key(&entry.name)
-                && let Ok(class) = ClassFile::parse(&entry.bytes)
+                && let Ok(mut class) = ClassFile::parse(&entry.bytes)
             {
+                // The agent gave these the code that steps are in.
+                give_references_bodies(&mut class, is_called_by_reference);
                 classes.insert(entry.name, class);
             }
             ControlFlow::Continue(())
@@ -203,6 +207,7 @@ fn leave_out_insides(variables: &mut Vec<String>) {
 fn tell(step: &mut FindingStep, name: String) {
     if is_inside(step) && !step.variable.starts_with("java.util.concurrent.") {
         match inner_field(&step.variable) {
+            SIZE if is_text(&step.variable) => step.part = Some("length()".to_owned()),
             SIZE => step.part = Some("size()".to_owned()),
             _ => (step.part, step.value) = (None, None),
         }
@@ -258,6 +263,7 @@ fn retold(text: &str, arrays: &[String], named: impl Fn(&str) -> String) -> Stri
             }
         }
     }
+    let text = without_arrays_inside(text, &named);
     let all: Vec<&str> = text.split(' ').collect();
     let words = all.iter().enumerate().map(|(at, word)| {
         // A sentence names a variable before its value; a word alone may be the class of an exception.
@@ -269,6 +275,21 @@ fn retold(text: &str, arrays: &[String], named: impl Fn(&str) -> String) -> Stri
         }
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// A sentence without the arrays that collections are made of: `element 3 of out was 7` for `element 3 of Object[] in java.util.ArrayList was 7`.
+fn without_arrays_inside(mut text: String, named: impl Fn(&str) -> String) -> String {
+    const INSIDE: &str = "[] in java.";
+    let mut done = 0;
+    while let Some(at) = text[done..].find(INSIDE).map(|at| done + at) {
+        let from = text[..at].rfind(" of ").map_or(at, |of| of + " of ".len());
+        let class = at + "[] in ".len();
+        let end = text[class..].find(' ').map_or(text.len(), |end| class + end);
+        let name = variable::short(&named(&format!("{}.elements", &text[class..end])));
+        text.replace_range(from..end, &name);
+        done = from + name.len();
+    }
+    text
 }
 
 /// A sentence about an element of a `boolean[]`, whose values a trace has as 0 and 1: `flags[2] was 1; every serial order gives 0`,
@@ -318,6 +339,7 @@ fn with_booleans(text: &str, element: &str) -> String {
 /// What a field inside of an object of the JDK is to the program.
 fn state(inner: &str, name: &str) -> String {
     match inner_field(inner) {
+        SIZE if is_text(inner) => format!("the length of {name}"),
         SIZE => format!("the size of {name}"),
         CHANGES => format!("the number of changes to {name}"),
         VALUE => name.to_owned(),
@@ -332,6 +354,11 @@ const VALUE: &str = "the value";
 const ENTRY: &str = "an entry";
 /// Marks the name of an array whose elements are booleans: code has one instruction for bytes and booleans.
 const BOOLEANS: &str = "[Z";
+
+/// Whether a field is one of a text that can be changed.
+fn is_text(variable: &str) -> bool {
+    variable.starts_with("java.lang.AbstractStringBuilder.")
+}
 
 /// A field of a class of the JDK by what it means.
 fn inner_field(variable: &str) -> &str {
@@ -411,6 +438,7 @@ fn in_code<T>(
     let flow = Flow::of(&class.pool, &code, count)?;
     ask(&CallerCode {
         class,
+        name: naming::without_descriptor(&step.method),
         code: &code,
         flow: &flow,
         parameters: count,
@@ -420,6 +448,7 @@ fn in_code<T>(
 /// The method of the program that a step is in.
 struct CallerCode<'c> {
     class: &'c ClassFile,
+    name: &'c str,
     code: &'c Code,
     flow: &'c Flow,
     parameters: usize,
@@ -481,8 +510,14 @@ impl CallerCode<'_> {
             return Some(format!("{class}.{}", decode_modified_utf8(field.name)));
         }
         let slot = (0..self.parameters).find(|slot| parameter(*slot) == from)?;
-        let local = local_name(self.class, self.code, slot)?;
-        Some(format!("{local} in {owner}"))
+        match local_name(self.class, self.code, slot) {
+            Some(local) => Some(format!("{local} in {owner}")),
+            None if slot == 0 => match bound_by_reference(self.class, self.name)? {
+                Bound::Local(local) => Some(format!("{local} in {owner}")),
+                Bound::Field(class, name) => Some(format!("{}.{name}", class.replace('/', "."))),
+            },
+            None => None,
+        }
     }
 }
 
@@ -491,6 +526,7 @@ fn is_owner(name: &str) -> bool {
     name.starts_with("java/util/") && !name.starts_with("java/util/function/")
         || name.starts_with("java/text/")
         || name == "java/lang/Iterable"
+        || calls_tool(name)
 }
 
 /// Whether an argument, by its descriptor, may be a collection too.
@@ -532,6 +568,9 @@ fn is_view(name: &[u8]) -> bool {
             | b"stream"
             | b"elements"
             | b"keys"
+            // What a builder gives back is itself.
+            | b"append"
+            | b"insert"
     )
 }
 
@@ -591,6 +630,14 @@ mod tests {
             (
                 "element 3 of int[] in shop.Stock was 7; every serial order gives 14",
                 "Log.lines[3] was 7; every serial order gives 14",
+            ),
+            (
+                "element 108 of Object[] in java.util.ArrayList was 107; the 2 serial orders tried give 108",
+                "element 108 of Log.lines was 107; the 2 serial orders tried give 108",
+            ),
+            (
+                "java.lang.AbstractStringBuilder.count was 1; every serial order gives 2",
+                "the length of Log.lines was 1; every serial order gives 2",
             ),
             (
                 "java.lang.IllegalStateException: x",

@@ -1,5 +1,5 @@
-//! How an access orders threads that is made by a call: through a `VarHandle`, a field updater or `Unsafe`. The location may be a plain
-//! field or array element; a plain access to it races with such an access all the same.
+//! How an access orders threads that is made by a call: through a `VarHandle`, a field updater or `Unsafe`; or by an instruction beside a fence. The
+//! location may be a plain field or array element; a plain access to it races with such an access all the same.
 
 use crate::ids::SiteId;
 use crate::names::{Names, SiteKind};
@@ -57,6 +57,11 @@ impl Names {
     pub fn access_mode(&self, site: SiteId) -> Option<AccessMode> {
         match &self.sites.get(site.index())?.what {
             SiteKind::Call(call) => AccessMode::of_call(call),
+            // A read acquires, a write releases; an access is one of the two.
+            SiteKind::Fenced(_) => Some(AccessMode {
+                acquires: true,
+                releases: true,
+            }),
             _ => None,
         }
     }

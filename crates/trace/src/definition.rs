@@ -255,6 +255,10 @@ fn put_site_kind(out: &mut Vec<u8>, what: &SiteKind) {
             put_str(out, target);
         }
         SiteKind::Method => out.push(5),
+        SiteKind::Fenced(field) => {
+            out.push(6);
+            put(out, field.0.into());
+        }
     }
 }
 
@@ -267,6 +271,7 @@ fn get_site_kind(bytes: &[u8], at: &mut usize) -> Option<SiteKind> {
         3 => SiteKind::Lock,
         4 => SiteKind::Call(get_str(bytes, at)?),
         5 => SiteKind::Method,
+        6 => SiteKind::Fenced(FieldId(get_u32(bytes, at)?)),
         _ => SiteKind::Unknown,
     })
 }

@@ -96,6 +96,8 @@ pub enum SiteKind {
     Unknown,
     /// A field is read or written.
     Field(FieldId),
+    /// A field is read right before a fence that orders the read, or written right after one that orders the write.
+    Fenced(FieldId),
     /// An array element is read or written; the array's descriptor (`[I`) if known, else `[`.
     Element(String),
     /// A monitor is entered or left, a lock taken or given up.
@@ -104,6 +106,16 @@ pub enum SiteKind {
     Call(String),
     /// The method itself: its entry or its end.
     Method,
+}
+
+impl SiteKind {
+    /// The field that is read or written there by an instruction.
+    pub fn field(&self) -> Option<FieldId> {
+        match self {
+            SiteKind::Field(field) | SiteKind::Fenced(field) => Some(*field),
+            _ => None,
+        }
+    }
 }
 
 /// The call that tells whether what an optimistic read has read is good.

@@ -202,6 +202,27 @@ pub fn is_collection(class: impl AsRef<[u8]>) -> bool {
     COLLECTIONS.iter().any(|known| known.as_bytes() == outer)
 }
 
+/// What of `java/util/` has no state that threads could share: packages, and classes.
+const STATELESS: &[&str] = &[
+    "java/util/Comparator",
+    "java/util/Locale",
+    "java/util/Objects",
+    "java/util/Optional",
+    "java/util/UUID",
+    "java/util/function/",
+    "java/util/stream/",
+];
+
+/// Whether what a method of this class of the JDK does is recorded, if the program calls it: a reference to it, `list::add`, is a call by the program.
+pub fn is_called_by_reference(class: &[u8]) -> bool {
+    let of_util = begins(class, "java/util/") && !STATELESS.iter().any(|known| begins(class, known));
+    let text = ["java/lang/Appendable", "java/lang/Iterable", "java/lang/StringBuffer"];
+    of_util
+        || begins(class, "java/text/")
+        || text.iter().any(|known| is(class, known))
+        || TOOLS.iter().chain(KINDS_OF_TOOLS).any(|known| is(class, known))
+}
+
 /// Whether the class of this name is a format or a calendar.
 pub fn is_format(class: impl AsRef<[u8]>) -> bool {
     let class = class.as_ref();

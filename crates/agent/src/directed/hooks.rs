@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ravel_classfile::{
-    ClassFile, Code, CodeEditor, FieldType, Instruction, Operand, Result, decode_modified_utf8, op,
-    parse_method_descriptor,
+    ClassFile, Code, CodeEditor, FieldType, Instruction, Operand, Result, decode_modified_utf8, give_references_bodies,
+    op, parse_method_descriptor,
 };
+
+use ravel_trace::origin;
 
 use crate::instrument::emit::Emit;
 use crate::instrument::hook;
@@ -86,6 +88,8 @@ impl Hooks {
             result.bytes = bytes.to_vec();
             return Ok(result);
         };
+        // Steps may be in them.
+        give_references_bodies(&mut class, origin::is_called_by_reference);
         for ((method, descriptor), wanted) in &hooks.methods {
             let index = class.methods.iter().position(|member| {
                 class

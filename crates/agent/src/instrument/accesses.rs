@@ -6,7 +6,7 @@
 //! stop before it: there each access moves it by one, and what was cut short is made up for.
 
 use ravel_classfile::{Code, Instruction, Operand, Result, decode_modified_utf8, op};
-use ravel_trace::ids::SiteId;
+use ravel_trace::ids::{FieldId, SiteId};
 use ravel_trace::names::{Site, SiteKind, flags};
 
 use super::application::{MethodWriter, value_descriptor, value_kind};
@@ -108,7 +108,11 @@ impl MethodWriter<'_, '_> {
             method,
             bci: pc,
             line: self.lines.at(pc),
-            what: SiteKind::Unknown,
+            what: match self.fenced.contains(&pc) {
+                // Which field it is comes next.
+                true => SiteKind::Fenced(FieldId(0)),
+                false => SiteKind::Unknown,
+            },
         };
         let Some((site, knowledge)) =
             self.cx
@@ -122,6 +126,7 @@ impl MethodWriter<'_, '_> {
             self.cx.state.registry.writes(site);
         }
         let volatile = match knowledge {
+            _ if self.fenced.contains(&pc) => Volatile::Yes,
             Knowledge::Flags(known) if known & flags::VOLATILE != 0 => Volatile::Yes,
             Knowledge::Flags(_) => Volatile::No,
             Knowledge::Nothing => Volatile::Perhaps,

@@ -1,5 +1,7 @@
 //! Application classes: every access, monitor operation, call and method boundary.
 
+use std::collections::BTreeSet;
+
 use ravel_classfile::{
     ClassFile, Code, CodeEditor, Instruction, Operand, Result, access, decode_modified_utf8, op, super_call_pc,
 };
@@ -7,6 +9,7 @@ use ravel_trace::names::{Site, SiteKind, VALIDATE, VALIDATE_UNHEEDED};
 
 use super::accesses::{Access, entries, parts};
 use super::emit::{Emit, WORD};
+use super::fences;
 use super::hook::{self, Hook};
 use super::unheeded::drops_result;
 use super::{Context, Lines, MethodContext, methods};
@@ -55,6 +58,7 @@ fn rewrite_method(
         return Ok(true);
     };
     plan.frame &= focus.is_none_or(|focus| !focus.quiet && !focus.inner);
+    let fenced = fences::fenced(&code, &class.pool)?;
     let mut writer = MethodWriter {
         cx,
         class,
@@ -65,6 +69,7 @@ fn rewrite_method(
         plan: &plan,
         calls,
         focus,
+        fenced: &fenced,
         run: Vec::new(),
     };
     let entries = entries(&code)?;
@@ -150,6 +155,8 @@ pub(super) struct MethodWriter<'a, 'b> {
     calls: bool,
     /// What a plan leaves out of the method.
     pub(super) focus: Option<&'a MethodFocus>,
+    /// Accesses that fences order: see `fences`.
+    pub(super) fenced: &'a BTreeSet<u32>,
     /// Accesses not yet written: see `accesses`.
     pub(super) run: Vec<Access>,
 }

@@ -4,6 +4,7 @@
 pub(crate) mod accesses;
 mod application;
 pub(crate) mod emit;
+mod fences;
 pub(crate) mod hook;
 pub(crate) mod library;
 mod ordering;
@@ -13,9 +14,12 @@ mod unheeded;
 
 use std::sync::{Mutex, PoisonError};
 
-use ravel_classfile::{Attribute, ClassFile, Code, CodeEditor, ErrorKind, Result, access, decode_modified_utf8};
+use ravel_classfile::{
+    Attribute, ClassFile, Code, CodeEditor, ErrorKind, Result, access, decode_modified_utf8, give_references_bodies,
+};
 use ravel_trace::ids::{ClassId, FieldId, MethodId};
 use ravel_trace::names::{Class, Method};
+use ravel_trace::origin;
 use rustc_hash::FxHashMap;
 
 use crate::filter::{Filter, Treatment};
@@ -230,6 +234,9 @@ impl Instrumenter {
     ) -> Result<Option<Vec<u8>>> {
         let mut class = ClassFile::parse(bytes)?;
         let application = treatment == Treatment::Application;
+        if application {
+            give_references_bodies(&mut class, origin::is_called_by_reference);
+        }
         let lengths = self.focus.as_ref().map(|_| code_lengths(&class)).unwrap_or_default();
         let redirected = self.redirects.apply(name, application, &mut class)?;
         let moved = match redirected {

@@ -110,7 +110,10 @@ pub fn together_help(finding: &Finding) -> Option<String> {
 
 /// What to change where threads race inside an object of the platform.
 pub fn library_help(class: &str, callers: &[String]) -> String {
-    let name = naming::class(class);
+    let name = match class {
+        "java.lang.AbstractStringBuilder" => "StringBuilder".to_owned(),
+        _ => naming::class(class),
+    };
     let callers = listed(&callers.iter().map(|caller| naming::class(caller)).collect::<Vec<_>>());
     let lock = format!("guard every call of it in {callers} by one lock");
     match class {

@@ -1,7 +1,8 @@
 //! Everything a user can ask of a class. The tests of hostile classes and the fuzz target share it.
 
 use ravel_classfile::{
-    AttributeValue, ClassFile, Flow, parse_field_descriptor, parse_method_descriptor, stack_effect, super_call_pc,
+    AttributeValue, ClassFile, Flow, bound_by_reference, give_references_bodies, parse_field_descriptor,
+    parse_method_descriptor, stack_effect, super_call_pc,
 };
 
 /// Results do not matter, coming back does, and what can be read must be written back.
@@ -49,6 +50,15 @@ pub fn use_everything(bytes: &[u8]) {
             assert!(edges <= code.code.len() + list.nodes.len());
             let _ = list.encode(&mut class.pool.clone());
         }
+    }
+    let mut with_bodies = class.clone();
+    if give_references_bodies(&mut with_bodies, |_| true) {
+        assert!(with_bodies.methods.len() > class.methods.len());
+        for body in &with_bodies.methods[class.methods.len()..] {
+            let name = with_bodies.member_name(body).expect("a name was added");
+            let _ = bound_by_reference(&with_bodies, &String::from_utf8_lossy(name));
+        }
+        let _ = with_bodies.write();
     }
     let _ = super::heavy::edit(bytes, &mut super::heavy::Done::default());
 }

@@ -405,7 +405,7 @@ pub(super) fn instruction(names: &Names, site: SiteId) -> Option<CodeSite> {
     }
     let site = names.sites.get(site.index())?;
     let member = match &site.what {
-        SiteKind::Field(field) => names.fields.get(field.index())?.name.clone(),
+        SiteKind::Field(field) | SiteKind::Fenced(field) => names.fields.get(field.index())?.name.clone(),
         SiteKind::Call(callee) => callee.rsplit('.').next().unwrap_or_default().to_string(),
         SiteKind::Method => return None,
         SiteKind::Unknown | SiteKind::Element(_) | SiteKind::Lock => String::new(),

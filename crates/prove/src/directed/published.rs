@@ -120,13 +120,11 @@ impl PublishedReads {
             };
             for (number, site) in names.sites.iter().enumerate() {
                 let id = SiteId(number as u32);
-                let is_of_field = match site.what {
-                    SiteKind::Field(other) => names
-                        .fields
-                        .get(other.index())
-                        .is_some_and(|other| other.class == field.class && other.name == field.name),
-                    _ => false,
-                };
+                let is_of_field = site
+                    .what
+                    .field()
+                    .and_then(|other| names.fields.get(other.index()))
+                    .is_some_and(|other| other.class == field.class && other.name == field.name);
                 let seen = |list: &[bool], index: usize| list.get(index).copied().unwrap_or(false);
                 if !is_of_field || seen(&self.seen, number) || !seen(&self.entered, site.method.index()) {
                     continue;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ravel_agent::options::Options;
-use ravel_trace::names::{Location, Names, SiteKind, flags};
+use ravel_trace::names::{Location, Names, flags};
 use ravel_trace::origin::is_platform;
 use ravel_trace::{Failure, FailureKind, FieldId, Header, Op, Source as _, ThreadId, Trace};
 
@@ -159,7 +159,7 @@ impl Cell {
 fn chosen(fields: &[Recorded], names: &Names) -> Vec<String> {
     let mut sites = vec![0u32; fields.len()];
     for site in &names.sites {
-        let SiteKind::Field(field) = site.what else { continue };
+        let Some(field) = site.what.field() else { continue };
         let method = names.methods.get(site.method.index());
         if method.is_some_and(|method| method.name.starts_with('<')) {
             continue;
@@ -230,7 +230,7 @@ mod tests {
         };
         let site = |field: u32, method: u32| Site {
             method: MethodId(method),
-            what: SiteKind::Field(FieldId(field)),
+            what: ravel_trace::names::SiteKind::Field(FieldId(field)),
             ..Site::default()
         };
         let mut names = Names {

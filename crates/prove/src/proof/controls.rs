@@ -24,6 +24,8 @@ pub struct Controls {
     pub orders: Vec<Serial>,
     /// How many other orders there may be.
     pub missing: usize,
+    /// How many orders there are not, because a unit has to wait for another one in its middle.
+    pub impossible: usize,
     /// Whether other units came between those of the pattern, so that there are serial orders besides those of the pattern's units.
     pub others_between: bool,
 }
@@ -41,6 +43,7 @@ impl Controls {
         Controls {
             missing: self.missing.saturating_add(self.orders.len() - orders.len()),
             orders,
+            impossible: self.impossible,
             others_between: self.others_between,
         }
     }
@@ -88,7 +91,7 @@ impl Prover<'_> {
             };
             match made {
                 OrderRun::Run(runs) => controls.orders.push(runs),
-                OrderRun::Impossible => {}
+                OrderRun::Impossible => controls.impossible += 1,
                 OrderRun::Missing => controls.missing = controls.missing.saturating_add(1),
             }
         }

@@ -64,6 +64,8 @@ pub struct Judged<'a> {
     pub exact: bool,
     /// Whether a thread of the forced runs left the recorded path on its way to its unit: then it may be in the middle of an earlier one.
     pub elsewhere: bool,
+    /// Whether nothing but the code's shape says that the units must be atomic.
+    pub is_guess: bool,
     /// The variables that the finding is about.
     pub variables: &'a [String],
     /// The names of the pattern's threads.
@@ -100,11 +102,18 @@ impl Judged<'_> {
                         .flatten()
                 })
             })
-            .or_else(|| self.left_by_units(runs, &begun))?;
+            .or_else(|| self.left_by_units(runs, &begun))
+            .filter(|harm| !self.is_of_waiting_unit(harm, controls))?;
         Some(Harm {
             outcome: runs[0].account(harm.outcome),
             ..harm
         })
+    }
+
+    /// Whether harm is only what a unit returned that waits for another one: it may say how far the other one has come, as the `waitFor` of a ring
+    /// does, and whether it must not is a guess.
+    fn is_of_waiting_unit(&self, harm: &Harm, controls: &Controls) -> bool {
+        self.is_guess && controls.impossible > 0 && harm.outcome.kind == OutcomeKind::Return
     }
 
     /// Why no harm was seen, in words.
@@ -661,7 +670,7 @@ fn last_value(last: Option<&Event>, names: &Names) -> Value {
     }
     match &names.site(last.site).what {
         SiteKind::Call(call) if !matches!(last.op, Op::Read { .. }) || !returns_value(call) => Value::Unknown,
-        SiteKind::Call(_) | SiteKind::Field(_) => value(last),
+        SiteKind::Call(_) | SiteKind::Field(_) | SiteKind::Fenced(_) => value(last),
         _ if !names.is_synchronizing(location) || matches!(last.op, Op::Read { .. }) => value(last),
         _ => Value::Unknown,
     }

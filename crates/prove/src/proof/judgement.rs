@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::Result;
-use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind};
+use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind, RuleFamily};
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_protocol::Cause;
 use ravel_schedule::{Goal, Schedule, Shape, Start};
@@ -85,6 +85,7 @@ impl Prover<'_> {
                 && schedule == ending.schedule
                 && runs.iter().all(|run| is_exact(run, ending)),
             elsewhere,
+            is_guess: finding.rule.family() == RuleFamily::Serializability,
             variables: &variables,
             threads: self.threads_of(candidate),
             contended: way.contended,

@@ -57,7 +57,7 @@ impl ValueTypes {
             Definition::Site(id, site) => {
                 let value = match &site.what {
                     SiteKind::Method => SiteValue::Method(site.method),
-                    SiteKind::Field(field) => SiteValue::Field(*field),
+                    SiteKind::Field(field) | SiteKind::Fenced(field) => SiteValue::Field(*field),
                     SiteKind::Element(descriptor) => {
                         let element = descriptor.strip_prefix('[').unwrap_or(descriptor);
                         SiteValue::Element(value_type(element) as u8, element == FLOAT)

@@ -38,7 +38,7 @@ impl Names {
         }
         let site = &self.sites.get(event.site.index())?.what;
         match (self.locations.get(event.op.location()?.index())?, site) {
-            (Location::Field(_, field) | Location::Static(field), SiteKind::Field(_)) => {
+            (Location::Field(_, field) | Location::Static(field), SiteKind::Field(_) | SiteKind::Fenced(_)) => {
                 self.fields.get(field.index())?.descriptor.bytes().next()
             }
             (Location::Element(..), SiteKind::Element(array)) => array.as_bytes().get(1).copied(),

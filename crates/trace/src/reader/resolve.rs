@@ -6,7 +6,7 @@ use crate::columns::{DecodedEntry, Record, ValueTag};
 use crate::event::{Op, Value};
 use crate::held::{Outcome, Reentrancy};
 use crate::ids::{ClassId, FieldId, LocationId, LockId, MethodId, SiteId, ThreadId};
-use crate::names::{Field, Location, Names, SiteKind, flags};
+use crate::names::{Field, Location, Names, flags};
 use crate::raw::{RawKind, STATE_FIELD_SHIFT, TABLE_OBJECT};
 
 /// Counts of what a reader saw.
@@ -119,9 +119,14 @@ impl Resolver {
     }
 
     fn field_of(&mut self, raw_site: u32) -> FieldId {
-        match self.names.sites.get(raw_site as usize).map(|site| &site.what) {
-            Some(SiteKind::Field(field)) => *field,
-            _ => self.strays.field(1 << 32 | u64::from(raw_site), &mut self.names),
+        match self
+            .names
+            .sites
+            .get(raw_site as usize)
+            .and_then(|site| site.what.field())
+        {
+            Some(field) => field,
+            None => self.strays.field(1 << 32 | u64::from(raw_site), &mut self.names),
         }
     }
 

@@ -175,7 +175,7 @@ fn close_references(names: &mut Names) {
     }
     for site in &mut names.sites {
         site.method.0 = site.method.0.min(methods);
-        if matches!(site.what, SiteKind::Field(FieldId(field)) if field >= fields) {
+        if site.what.field().is_some_and(|field| field.0 >= fields) {
             site.what = SiteKind::Unknown;
         }
     }

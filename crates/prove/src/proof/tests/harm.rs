@@ -1,11 +1,12 @@
 //! Which outcomes of a forced run are harm: values, exceptions, exit codes, results, output, hangs.
 
-use ravel_analysis::finding::{Evidence, OutcomeKind, Rule};
-use ravel_protocol::{EndedBy, Schedule, Verdict};
+use ravel_analysis::finding::{Evidence, Finding, OutcomeKind, Rule};
+use ravel_protocol::{Cause, EndedBy, Schedule, Verdict};
 use ravel_trace::{Event, Op, Value};
 
-use super::{COUNTER, atomicity, fake, finding, judged, last, limit, told};
+use super::{COUNTER, atomicity, fake, finding, judged, last, limit, slip, told};
 use crate::runner::Forced;
+use crate::runner::fake::Fake;
 
 #[test]
 fn a_lost_update_is_told_by_the_value_that_no_serial_order_gives() {
@@ -129,11 +130,8 @@ fn harm_to_a_variable_that_the_finding_is_not_about_does_not_count() {
     assert_eq!(about("C.m"), Evidence::Confirmed);
 }
 
-#[test]
-fn results_that_do_not_go_together_are_harm() {
-    // Both get the same number, and the last write hides the count.
-    let program = fake(
-        "
+/// Two threads get the same number, and the last write hides the count.
+const TWICE: &str = "
         main    | t1             | t2
         fork t1 |                |
         fork t2 |                |
@@ -150,17 +148,43 @@ fn results_that_do_not_go_together_are_harm() {
         join t1 |                |
         join t2 |                |
         w C.n=9 |                |
-    ",
-    );
+";
+
+/// The finding of a rule about [`TWICE`].
+fn twice(program: &Fake, rule: Rule) -> Finding {
     let events = [("t1", 5), ("t2", 11), ("t1", 6)];
     let units = [("t1", 4, 8), ("t2", 9, 13)];
-    let finding = judged(&program, finding(&program, Rule::Atomicity, &events, &units));
+    judged(program, finding(program, rule, &events, &units))
+}
+
+#[test]
+fn results_that_do_not_go_together_are_harm() {
+    let finding = twice(&fake(TWICE), Rule::Atomicity);
     let (evidence, _, message) = told(&finding);
     assert_eq!(evidence, Evidence::Harmful);
     assert_eq!(
         message,
         "C.add in t1 returned 0 and C.add in t2 returned 0; every serial order gives 0 and 1, or 1 and 0"
     );
+}
+
+#[test]
+fn what_a_unit_returns_that_waits_for_another_is_no_harm_if_the_units_are_a_guess() {
+    // The unit of t2 cannot come first.
+    let waits = |_: &Schedule, _: usize, run: &mut Forced| {
+        let Some((events, names)) = &run.trace else { return };
+        let calls = events
+            .iter()
+            .filter(|event| matches!(event.op, Op::Enter { .. } | Op::Exit { .. }));
+        let threads: Vec<&str> = calls.map(|event| names.thread(event.thread).name.as_str()).collect();
+        if threads == ["t2", "t2", "t1", "t1"] {
+            let slip = Some(slip(Cause::WaitedForThread { lock: None }));
+            run.verdict = Some(Verdict::Complete { slip });
+        }
+    };
+    let evidence = |rule| told(&twice(&fake(TWICE).altered(waits), rule)).0;
+    assert_eq!(evidence(Rule::Atomicity), Evidence::Harmful);
+    assert_eq!(evidence(Rule::Unserializable), Evidence::Confirmed);
 }
 
 #[test]

@@ -1,0 +1,47 @@
+/* bug:
+ *   rule data-race | atomicity | atomic-set
+ *   variable Sequence.value
+ *   evidence confirmed
+ * about: The sequence of FencedSequence with a plain read and no fence: nothing orders what was written before the number.
+ */
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+public class UnfencedSequence {
+    static class Sequence {
+        private static final VarHandle VALUE;
+        private long value = -1;
+
+        static {
+            try {
+                VALUE = MethodHandles.lookup().findVarHandle(Sequence.class, "value", long.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        long get() {
+            return value;
+        }
+
+        void set(long to) {
+            VarHandle.releaseFence();
+            this.value = to;
+        }
+
+        long add(long more) {
+            return (long) VALUE.getAndAdd(this, more) + more;
+        }
+    }
+
+    static final Sequence sequence = new Sequence();
+
+    public static void main(String[] args) throws InterruptedException {
+        Thread t1 = new Thread(() -> sequence.add(2), "t1");
+        Thread t2 = new Thread(() -> System.out.println(sequence.get() < 9), "t2");
+        t1.start();
+        t2.start();
+        t1.join();
+        t2.join();
+    }
+}
