@@ -133,6 +133,9 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
     let Some(outcome) = finding.outcome.as_ref().filter(|_| finding.shown) else {
         return false;
     };
+    if is_of_raced_object(failure, finding) {
+        return true;
+    }
     match failure.kind {
         FailureKind::Exception => {
             let mut alike = all.iter().filter(|other| is_alike(other, failure)).chain([failure]);
@@ -143,12 +146,9 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
                 };
                 thread.own_frame().name()
             };
-            // A task of a fork-join pool throws the exception of a worker again, in the code that waits for it.
-            let passes = |frame: &String, by: &str| Frame::parse(frame).name() == by;
             let is_thrown_again = |thread: &FailedThread| {
-                let joins = |frame: &String| Frame::parse(frame).class == "java.util.concurrent.ForkJoinTask";
                 let own = place(&thread.stack);
-                thread.stack.iter().any(joins) && outcome.stack.iter().any(|frame| passes(frame, &own))
+                joins_task(thread) && outcome.stack.iter().any(|frame| Frame::parse(frame).name() == own)
             };
             let same_code = || {
                 exception_class(&outcome.message) == failure.exception_class()
@@ -175,6 +175,32 @@ pub fn is_outcome_of(failure: &Failure, finding: &Finding, all: &[Failure]) -> b
             OutcomeKind::Normal | OutcomeKind::Exception | OutcomeKind::Deadlock | OutcomeKind::Hang => false,
         },
     }
+}
+
+/// Whether a thread throws the exception of a worker again: a task of a fork-join pool does that in the code that waits for it.
+fn joins_task(thread: &FailedThread) -> bool {
+    let joins = |frame: &String| Frame::parse(frame).class == "java.util.concurrent.ForkJoinTask";
+    thread.stack.iter().any(joins)
+}
+
+/// Whether an exception comes from inside an object of the JDK that a shown race is about, called by code of the race: which exception it is, and
+/// whether there is one, is chance.
+fn is_of_raced_object(failure: &Failure, finding: &Finding) -> bool {
+    let is_race = finding.rule.family().is_race() && finding.steps.iter().all(|step| step.inside.is_some());
+    if !is_race || failure.kind != FailureKind::Exception {
+        return false;
+    }
+    failure.threads.iter().any(|thread| {
+        let own = thread.own_frame();
+        let is_inside = thread
+            .stack
+            .first()
+            .is_some_and(|frame| ravel_trace::origin::is_platform(Frame::parse(frame).class));
+        finding.steps.iter().any(|step| {
+            let is_step = own.name() == format!("{}.{}", step.class, naming::without_descriptor(&step.method));
+            own.class == step.class && (is_inside && is_step || joins_task(thread))
+        })
+    })
 }
 
 /// Drops failures that a shown finding of another machine has as its outcome. What is known of a failure is what its finding tells.
@@ -555,6 +581,41 @@ mod tests {
         assert!(is_outcome_of(&failure, &finding, &[failure.clone(), other]));
         finding.shown = false;
         assert!(!is_outcome_of(&failure, &finding, std::slice::from_ref(&failure)));
+    }
+
+    #[test]
+    fn an_exception_from_inside_a_raced_collection_is_not_told_twice() {
+        let mut race = of_recording(&exception("java.lang.AssertionError"));
+        race.rule = Rule::DataRace;
+        race.steps[0].inside = Some("java.util.ArrayList.add".into());
+        race.outcome = Some(Outcome::new(OutcomeKind::Value, "the size was 1"));
+        let own = format!(
+            "{}.{}",
+            race.steps[0].class,
+            naming::without_descriptor(&race.steps[0].method)
+        );
+        let thrown = |stack: &[&str]| {
+            let mut failure = exception("java.lang.ArrayIndexOutOfBoundsException: 1");
+            failure.threads[0].stack = stack.iter().map(|frame| (*frame).to_owned()).collect();
+            failure
+        };
+        let caller = format!("{own} (Stock.java:7)");
+        let inside = thrown(&["java.util.ArrayList.add (ArrayList.java:455)", &caller]);
+        assert!(is_outcome_of(&inside, &race, &[]));
+        let again = thrown(&[
+            "java.util.concurrent.ForkJoinTask.join (ForkJoinTask.java:1)",
+            "shop.Stock.all (Stock.java:9)",
+        ]);
+        assert!(is_outcome_of(&again, &race, &[]));
+        assert!(
+            !is_outcome_of(&thrown(&[&caller]), &race, &[]),
+            "the program throws it itself"
+        );
+        let elsewhere = thrown(&[
+            "java.util.ArrayList.add (ArrayList.java:455)",
+            "shop.Till.add (Till.java:3)",
+        ]);
+        assert!(!is_outcome_of(&elsewhere, &race, &[]));
     }
 
     /// Failures of other orders that are reported if runs with and without a schedule fail like this.
