@@ -225,7 +225,8 @@ fn references(
                 continue;
             };
             let target = pool.member_ref(target)?;
-            if !wanted(target.class) {
+            // A lambda has its body in this class.
+            if !wanted(target.class) || class.name().is_ok_and(|own| own == target.class) {
                 continue;
             }
             if lines.is_none() {
@@ -333,11 +334,14 @@ fn body_descriptor(reference: &Reference) -> Result<String> {
         return Ok(of.clone());
     }
     let malformed = || ErrorKind::Malformed("descriptor").at(0);
-    let site = reference.descriptor.strip_prefix('(').ok_or_else(malformed)?;
-    let (bound, _) = site.split_once(')').ok_or_else(malformed)?;
-    let receiver = match bound.is_empty() {
-        true => format!("L{};", reference.class),
-        false => bound.to_owned(),
+    // What else is bound is an argument.
+    let receiver = match parse_method_descriptor(reference.descriptor.as_bytes())?
+        .parameters
+        .first()
+    {
+        None => format!("L{};", reference.class),
+        Some(FieldType::Object(name)) => format!("L{};", decode_modified_utf8(name)),
+        Some(_) => return Err(malformed()),
     };
     Ok(format!("({receiver}{}", of.strip_prefix('(').ok_or_else(malformed)?))
 }
