@@ -29,11 +29,10 @@ pub fn fenced(code: &Code, pool: &ConstantPool) -> Result<BTreeSet<u32>> {
         let instruction = instruction?;
         match (instruction.opcode, instruction.operand) {
             (op::GETFIELD | op::GETSTATIC, Operand::Field(_)) => reads.push(instruction.pc),
-            (op::PUTFIELD | op::PUTSTATIC, Operand::Field(_)) => {
-                if after_release {
-                    found.insert(instruction.pc);
-                }
+            (op::PUTFIELD | op::PUTSTATIC, Operand::Field(_)) if after_release => {
+                found.insert(instruction.pc);
             }
+            (op::PUTFIELD | op::PUTSTATIC, Operand::Field(_)) => {}
             (op::INVOKESTATIC | op::INVOKEVIRTUAL, Operand::Method(index)) => match fence(pool, index) {
                 Some((acquires, releases)) => {
                     if acquires {
