@@ -1,5 +1,5 @@
 /* silent
- * Each session has a lock of its own, which no other thread takes. Under it a session reads a shared version and later raises it. The lock does not make the two
+ * Only the thread of a session takes the lock of that session. While it holds the lock, it reads a shared version and later raises it. The lock does not make the two
  * one step for other sessions, and need not: the version only grows.
  */
 import java.util.concurrent.atomic.AtomicLong;

@@ -108,7 +108,7 @@ impl FindingStep {
         self.locks.iter_mut().chain(&mut self.read_locks)
     }
 
-    /// Whether the step writes while it holds a lock for reading alone, which excludes no other reader.
+    /// Whether the step writes and holds the lock only for reading, so that other readers can run at the same time.
     pub fn writes_as_reader(&self, lock: &str) -> bool {
         matches!(self.op.as_str(), "write" | "update") && self.read_locks.iter().any(|read| read == lock)
     }

@@ -183,6 +183,19 @@ fn joins_task(thread: &FailedThread) -> bool {
     thread.stack.iter().any(joins)
 }
 
+/// Whether an exception is one that collections throw: where a task throws it again, the stack does not say where it comes from.
+fn is_of_collection(failure: &Failure) -> bool {
+    matches!(
+        failure.exception_class(),
+        "java.lang.ArrayIndexOutOfBoundsException"
+            | "java.lang.ClassCastException"
+            | "java.lang.IndexOutOfBoundsException"
+            | "java.lang.NullPointerException"
+            | "java.util.ConcurrentModificationException"
+            | "java.util.NoSuchElementException"
+    )
+}
+
 /// Whether an exception comes from inside an object of the JDK that a shown race is about, called by code of the race: which exception it is, and
 /// whether there is one, is chance.
 fn is_of_raced_object(failure: &Failure, finding: &Finding) -> bool {
@@ -198,7 +211,7 @@ fn is_of_raced_object(failure: &Failure, finding: &Finding) -> bool {
             .is_some_and(|frame| ravel_trace::origin::is_platform(Frame::parse(frame).class));
         finding.steps.iter().any(|step| {
             let is_step = own.name() == format!("{}.{}", step.class, naming::without_descriptor(&step.method));
-            own.class == step.class && (is_inside && is_step || joins_task(thread))
+            own.class == step.class && (is_inside && is_step || joins_task(thread) && is_of_collection(failure))
         })
     })
 }

@@ -58,7 +58,8 @@ fn rewrite_method(
         return Ok(true);
     };
     plan.frame &= focus.is_none_or(|focus| !focus.quiet && !focus.inner);
-    let fenced = fences::fenced(&code, &class.pool)?;
+    let entries = entries(&code)?;
+    let fenced = fences::fenced(&code, &class.pool, &entries)?;
     let mut writer = MethodWriter {
         cx,
         class,
@@ -72,7 +73,6 @@ fn rewrite_method(
         fenced: &fenced,
         run: Vec::new(),
     };
-    let entries = entries(&code)?;
     for instruction in code.instructions() {
         let instruction = instruction?;
         let before = instruction.pc < plan.start;

@@ -20,13 +20,15 @@ fn fence(pool: &ConstantPool, index: u16) -> Option<(bool, bool)> {
     }
 }
 
-/// Where the code of a method accesses fields beside a fence, with no call and no jump between the two.
-pub fn fenced(code: &Code, pool: &ConstantPool) -> Result<BTreeSet<u32>> {
+/// Where the code of a method accesses fields beside a fence, with no call and no jump between the two. `entries` has where jumps lead to, sorted: who
+/// comes from there has not passed the fence before a write.
+pub fn fenced(code: &Code, pool: &ConstantPool, entries: &[u32]) -> Result<BTreeSet<u32>> {
     let mut found = BTreeSet::new();
     let mut reads: Vec<u32> = Vec::new();
     let mut after_release = false;
     for instruction in code.instructions() {
         let instruction = instruction?;
+        after_release &= entries.binary_search(&instruction.pc).is_err();
         match (instruction.opcode, instruction.operand) {
             (op::GETFIELD | op::GETSTATIC, Operand::Field(_)) => reads.push(instruction.pc),
             (op::PUTFIELD | op::PUTSTATIC, Operand::Field(_)) if after_release => {

@@ -22,7 +22,7 @@ impl Judged<'_> {
         runs.iter().all(|run| failed(run) > in_serial)
     }
 
-    /// Whether they noticed it and lost no write: each forced run wrote to each variable as often as every serial run.
+    /// Whether the units noticed it and lost no write: the forced runs and the serial runs wrote to each variable equally often.
     pub(super) fn is_made_up_for(&self, runs: &[Arc<Forced>], controls: &Controls) -> bool {
         let as_often = |run: &Arc<Forced>| {
             let variables: BTreeSet<String> = self.failed_writes(run).into_iter().collect();
