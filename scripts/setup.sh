@@ -80,9 +80,18 @@ complete_tests() {
     has_second_jdk || echo "setup: one JDK only: the tests do not run on a second, newer one" >&2
 }
 
+# The oldest Rust that is supported, for scripts/msrv.sh, which says so if it is not there.
+install_oldest_rust() {
+    version=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$here/../Cargo.toml")
+    if command -v rustup >/dev/null 2>&1 && ! rustup toolchain list | grep -q "^$version[.-]"; then
+        timeout 120 rustup toolchain install "$version" --profile minimal >&2 || true
+    fi
+}
+
 if [ "$1" = --tests ]; then
     shift
     complete_tests
+    install_oldest_rust
 fi
 
 for need in "$@"; do

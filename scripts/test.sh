@@ -1,5 +1,5 @@
 #!/bin/sh
-# Format, tests, lints; stops at the first that fails. The tests wait much of their time, for JVMs to start and for programs that stand still: the
+# Format, tests, lints, the oldest Rust that is supported; stops at the first that fails. The tests wait much of their time, for JVMs to start and for programs that stand still: the
 # lints run meanwhile, with the lowest priority.
 
 set -e
@@ -21,7 +21,10 @@ $cargo test --locked --workspace --lib --bins --tests --no-run
 lints=$(mktemp)
 nice -n 19 $cargo clippy --locked --workspace --all-targets --target-dir target/lints -- -D warnings >"$lints" 2>&1 &
 linting=$!
-trap 'kill "$linting" 2>/dev/null || true; rm -f "$lints"' EXIT
+oldest=$(mktemp)
+nice -n 19 scripts/msrv.sh >"$oldest" 2>&1 &
+checking=$!
+trap 'kill "$linting" "$checking" 2>/dev/null || true; rm -f "$lints" "$oldest"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 scripts/side-by-side.sh $cargo test --locked --workspace --lib --bins --tests
@@ -30,4 +33,10 @@ if ! wait "$linting"; then
     echo "test: the lints failed" >&2
     exit 1
 fi
+if ! wait "$checking"; then
+    cat "$oldest" >&2
+    echo "test: the oldest supported Rust does not compile Ravel" >&2
+    exit 1
+fi
+grep '^skipped' "$oldest" || true
 $cargo test --locked --workspace --doc

@@ -214,10 +214,15 @@ pub fn prove(
     let deadline = WallClock.now() + budget.total;
     let mut program = JvmRunner::of(trace.reader(), budget.run)?;
     trace.rewind();
-    let recorded = match Recorded::read(trace, (findings, suspicions), Trace::events) {
-        Err(_) if interrupt::requested() => return Ok(not_tried(findings)),
+    let is_over = || WallClock.now() >= deadline;
+    let go_on = || !interrupt::requested() && !is_over();
+    let recorded = match Recorded::read(trace, (findings, suspicions), Trace::events, go_on) {
+        Err(_) if interrupt::requested() => return Ok(not_tried(findings, &Limit::interrupted())),
+        Err(_) if is_over() => return Ok(not_tried(findings, &Limit::no_time())),
         recorded => recorded?,
     };
+    // Reading a trace of many events takes its part of the time.
+    let left = || deadline.saturating_duration_since(WallClock.now());
     if recorded.marks.events > MOST_RECORDED {
         program.watch(recorded.marks.fields(), recorded.marks.methods());
     }
@@ -230,7 +235,7 @@ pub fn prove(
     let is_wanted = |finding: &&Finding| share.is_none_or(|share| share.tries.contains(&finding.id));
     suspected.extend(recorded.places.unfounded().filter(is_wanted).cloned());
     if first {
-        let end = Instant::now() + budget.total * 5 / 6;
+        let end = WallClock.now() + left() * 5 / 6;
         direct_rest(
             (&recorded.places, &program),
             findings,
@@ -255,11 +260,7 @@ pub fn prove(
         .iter_mut()
         .filter_map(|finding| Some((finding.id.clone(), finding.limit.take()?)))
         .collect();
-    let schedules_end = if first {
-        deadline
-    } else {
-        Instant::now() + budget.total / 2
-    };
+    let schedules_end = if first { deadline } else { WallClock.now() + left() / 2 };
     program.end_by(schedules_end);
     let forced = prove_with(
         &recorded,
@@ -315,7 +316,7 @@ pub fn prove(
 /// What [`prove`] tries of a trace beside its findings: what the scan suspects and the trace went through, and what no analysis finds.
 pub fn untold(trace: &mut Trace, findings: &[Finding], suspicions: &[Finding]) -> Result<Vec<Finding>> {
     trace.rewind();
-    let recorded = Recorded::read(trace, (findings, suspicions), Trace::events)?;
+    let recorded = Recorded::read(trace, (findings, suspicions), Trace::events, || !interrupt::requested())?;
     let mut untold = suspected(&recorded.places, suspicions);
     untold.extend(recorded.places.unfounded().cloned());
     Ok(untold)
@@ -357,12 +358,12 @@ fn suspected(places: &directed::Places, suspicions: &[Finding]) -> Vec<Finding> 
     all
 }
 
-/// What is known of findings that were not tried because the user interrupted.
-fn not_tried(findings: &mut [Finding]) -> Tally {
+/// What is known of findings that were not tried, for this reason.
+fn not_tried(findings: &mut [Finding], why: &Limit) -> Tally {
     let mut tally = Tally::default();
     for finding in findings {
-        finding.limit = Some(Limit::interrupted());
-        tally.reasons.push((finding.id.clone(), Limit::interrupted()));
+        finding.limit = Some(why.clone());
+        tally.reasons.push((finding.id.clone(), why.clone()));
     }
     tally
 }

@@ -37,8 +37,12 @@ fn job_of(classes: &Path, jdk: &Jdk, directory: &Path, options: &[&str], program
     let mut command = ravel();
     command
         .current_dir(directory)
-        .args(["run", "--budget", "60", "-o", "t.ravel", "--out", "json=t.json"])
-        .args(options)
+        .args(["run", "-o", "t.ravel", "--out", "json=t.json"])
+        .args(options);
+    if !options.contains(&"--budget") {
+        command.args(["--budget", "60"]);
+    }
+    command
         .arg("--")
         .arg(jdk.tool("java"))
         .arg("-cp")
@@ -156,11 +160,12 @@ fn a_program_that_does_not_end_is_ended_and_analysed() {
     names.extend(named("/* missed"));
     each(&in_turn(names), |(jdk, name)| {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let mut command = job(jdk, directory.path(), &["--run-limit", "6", "--orders", "0"], name);
+        let options = ["--run-limit", "3", "--budget", "20", "--orders", "0"];
+        let mut command = job(jdk, directory.path(), &options, name);
         let output = run(&mut command, LIMIT);
         let told = words(&output);
         let analysed = directory.path().join("t.json").exists() && output.status.code() == Some(0);
-        match analysed && told.contains("did not end within 6 s") {
+        match analysed && told.contains("did not end within 3 s") {
             true => Ok(()),
             false => Err(format!("{name} on JDK {}: {told}", jdk.release)),
         }

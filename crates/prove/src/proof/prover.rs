@@ -559,20 +559,19 @@ impl<'a> Prover<'a> {
                         went = Some(Went::Whole(run));
                     }
                 }
-                // Or they do so because of the order.
-                Err(_)
-                    if runs.is_empty()
-                        && lessons > 0
-                        && !self.is_over()
-                        && let Some(turns) = lesson(&mut first_turns)
-                            .filter(|turns| turns.misplaced && turns.applied(recorded) != schedule) =>
-                {
-                    lessons -= 1;
-                    (schedule, shifts) = (turns.applied(recorded), turns.shifts());
-                    number = 0;
-                    went = Some(Went::Turns(turns));
-                }
                 Err(why) => {
+                    // Or they do so because of the order.
+                    let turns = (runs.is_empty() && lessons > 0 && !self.is_over())
+                        .then(|| lesson(&mut first_turns))
+                        .flatten()
+                        .filter(|turns| turns.misplaced && turns.applied(recorded) != schedule);
+                    if let Some(turns) = turns {
+                        lessons -= 1;
+                        (schedule, shifts) = (turns.applied(recorded), turns.shifts());
+                        number = 0;
+                        went = Some(Went::Turns(turns));
+                        continue;
+                    }
                     let place = self.path.first_divergence(&schedule, &run);
                     self.disturbed |= place.as_ref().is_none_or(|place| !place.by_order);
                     return Ok(Err(match place {

@@ -12,18 +12,18 @@ use super::Recorded;
 use super::divergence::{MOST_EVENTS, RecordedPath};
 use super::marks::MarksBuilder;
 use crate::directed::PlacesBuilder;
-use crate::interrupt;
 
-/// Events after which it is asked whether the user wants to stop.
+/// Events after which it is asked whether to go on.
 const ASK: u64 = 1 << 14;
 
 impl<'t> Recorded<'t> {
-    /// Reads a trace from its first event to its last, for these findings and what the scan suspects. `kept` gives its events where they are in memory;
-    /// otherwise as many are kept as are compared with forced runs.
+    /// Reads a trace from its first event to its last, for these findings and what the scan suspects; an error if `go_on` says no before that.
+    /// `kept` gives its events where they are in memory; otherwise as many are kept as are compared with forced runs.
     pub fn read<S: Source>(
         trace: &'t mut S,
         (findings, suspicions): (&[Finding], &[Finding]),
         kept: impl Fn(&S) -> Option<&[Event]>,
+        go_on: impl Fn() -> bool,
     ) -> Result<Recorded<'t>> {
         let collects = kept(trace).is_none();
         let mut marks = MarksBuilder::of(findings);
@@ -32,6 +32,7 @@ impl<'t> Recorded<'t> {
         let mut reading = Reading {
             source: trace,
             seen: 0,
+            go_on,
             see: |event: &Event, names: &Names| {
                 marks.event(event, names);
                 places.event(event, names);
@@ -60,17 +61,18 @@ impl<'t> Recorded<'t> {
 }
 
 /// A source whose events another reader sees as well.
-struct Reading<'s, F> {
+struct Reading<'s, F, G> {
     source: &'s mut dyn Source,
     seen: u64,
+    go_on: G,
     see: F,
 }
 
-impl<F: FnMut(&Event, &Names)> Source for Reading<'_, F> {
+impl<F: FnMut(&Event, &Names), G: Fn() -> bool> Source for Reading<'_, F, G> {
     fn next_event(&mut self) -> Result<Option<Event>, SourceError> {
         self.seen += 1;
-        if self.seen.is_multiple_of(ASK) && interrupt::requested() {
-            return Err(SourceError("interrupted".to_owned()));
+        if self.seen.is_multiple_of(ASK) && !(self.go_on)() {
+            return Err(SourceError("the reading was ended".to_owned()));
         }
         let event = self.source.next_event()?;
         if let Some(event) = &event {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use ravel_analysis::limit::Limit;
+use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_analysis::registry;
 use ravel_own::plan::Mode;
 use ravel_prove::claim::Claim;
@@ -347,6 +347,16 @@ fn explored(searches: &[Searches]) -> String {
     searches.iter().map(one).collect()
 }
 
+/// Why no run was forced.
+fn unforced(reasons: &[(String, Limit)]) -> &'static str {
+    let has = |kind| reasons.iter().any(|(_, limit)| limit.has(kind));
+    match (has(LimitKind::Interrupted), has(LimitKind::Budget)) {
+        (true, _) => "interrupted",
+        (_, true) => "the time ran out (--budget)",
+        _ => "no finding has an order to force",
+    }
+}
+
 /// The forced runs, in one line.
 fn forced(work: &WorkDone) -> String {
     let mut orders = match work.orders {
@@ -359,7 +369,7 @@ fn forced(work: &WorkDone) -> String {
     let tried = work.tally.forced.len();
     let runs = match (work.tally.runs, &work.unforced) {
         (0, Some(reason)) => return format!("nothing: {reason}{orders}"),
-        (0, None) => return format!("nothing: no finding has an order to force{orders}"),
+        (0, None) => return format!("nothing: {}{orders}", unforced(&work.tally.reasons)),
         (runs, _) => runs,
     };
     let outcome = match (work.happened, tried.saturating_sub(work.happened)) {

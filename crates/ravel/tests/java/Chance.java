@@ -60,8 +60,8 @@ public class Chance {
 
     /** Comes to the update after as many points as chance wants. */
     static void add() {
-        for (int i = new Random().nextInt(1000); i > 0; i--) spin();
-        for (double end = System.currentTimeMillis() + Math.random(); System.currentTimeMillis() < end; ) spin();
+        for (int i = new Random().nextInt(200); i > 0; i--) spin();
+        for (double end = System.nanoTime() + 50_000 * Math.random(); System.nanoTime() < end; ) spin();
         int before = value.get();
         value.set(before + 1);
     }

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use ravel_analysis::finding::{Evidence, Finding, Rule};
 use ravel_protocol::Schedule;
 
+use super::super::Recorded;
 use super::super::runs::Runs;
 use super::super::{is_short, share};
-use super::{ADDS, COUNTER, HOUR, LOST, atomicity, fake, finding, judged, limit, prove_in};
+use super::{ADDS, COUNTER, HOUR, LOST, atomicity, fake, finding, judged, kept, limit, prove_in};
 use crate::runner::fake::Fake;
 
 /// Three pairs of methods, on three variables.
@@ -60,6 +61,18 @@ fn the_budget_is_kept() {
             .iter()
             .any(|finding| limit(finding) == "not tried: the time ran out (--budget)")
     );
+}
+
+#[test]
+fn a_reading_ends_with_the_time() {
+    let long = "main\nw C.f=1\n".to_owned() + &"r C.f\n".repeat(40_000);
+    let (mut trace, asked) = (fake(&long).recorded(), std::cell::Cell::new(0));
+    let go_on = || {
+        asked.set(asked.get() + 1);
+        asked.get() < 2
+    };
+    assert!(Recorded::read(&mut trace, (&[], &[]), kept, go_on).is_err());
+    assert_eq!(asked.get(), 2);
 }
 
 #[test]
