@@ -338,16 +338,20 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
             "Order the threads, or make the operations whose result the program checks atomic.",
         ),
         FailureKind::Deadlock => (
-            format!("{} deadlock: {}.", naming_list(failure), locks.told(failure)),
-            match is_of_classes(failure) {
+            format!("{}.", waits(failure).unwrap_or_default()),
+            match failure.threads.iter().any(is_of_class) {
                 false => format!("{names} wait for each other's locks"),
                 true => format!("{names} block each other through class initialisers"),
             },
-            match is_of_classes(failure) {
-                false => "Acquire the locks in the same order everywhere.",
-                true => {
+            match failure.threads.iter().filter(|thread| is_of_class(thread)).count() {
+                0 => "Acquire the locks in the same order everywhere.",
+                all if all == failure.threads.len() => {
                     "Break the cycle: compute the value on first use instead of in the class initialiser, or move what both need to a third \
                      class."
+                }
+                _ => {
+                    "Break the cycle: acquire no lock in the class initialiser, or use the class before the lock is acquired, so that it is \
+                     initialised by then."
                 }
             },
         ),
@@ -397,10 +401,19 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
     }
 }
 
-/// Whether a thread of a deadlock waits for a class that another one initialises.
-fn is_of_classes(failure: &Failure) -> bool {
-    let mut threads = failure.threads.iter();
-    threads.any(|thread| thread.wait == WaitKind::Initialisation)
+/// Whether a thread waits for a class that another one initialises.
+fn is_of_class(thread: &FailedThread) -> bool {
+    thread.wait == WaitKind::Initialisation
+}
+
+/// What each thread of a deadlock or of a program that hangs waits for, in a sentence; none of another failure.
+pub fn waits(failure: &Failure) -> Option<String> {
+    let told = Locks::of(failure).told(failure);
+    match failure.kind {
+        FailureKind::Deadlock => Some(format!("{} deadlock: {told}", naming_list(failure))),
+        FailureKind::Standstill => Some(format!("the program hangs: {told}")),
+        FailureKind::Exception | FailureKind::Exit => None,
+    }
 }
 
 /// `t1 and t2`

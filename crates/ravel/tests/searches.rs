@@ -73,6 +73,7 @@ fn a_failure_that_no_recorded_run_suggests_is_found_and_repeated() {
             "TryLockDropped",
             "PermitsAsked",
             "PartialReport",
+            "InitialisersCross",
         ]),
         |(jdk, name)| {
             let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -114,6 +115,7 @@ fn corrected_programs_stay_silent() {
             "LockedLateFixed",
             "ForkedTallyFixed",
             "PartialReportFixed",
+            "InitialiserLocksFixed",
         ]),
         |(jdk, name)| {
             let directory = tempfile::tempdir().map_err(|error| error.to_string())?;

@@ -54,6 +54,17 @@ pub fn name_locks(findings: &mut [Finding], paths: &[PathBuf]) {
     }
 }
 
+/// A sentence about threads that wait, with another name for a lock: `t1 waits for Object, which t2 holds`.
+fn waited_for(sentence: &str, lock: &str, name: &str) -> String {
+    let mut told = sentence.to_owned();
+    for before in ["waits for ", "waits for a notification of "] {
+        for after in [",", ";", "."] {
+            told = told.replace(&format!("{before}{lock}{after}"), &format!("{before}{name}{after}"));
+        }
+    }
+    told
+}
+
 /// The frames of a step, innermost first: those of its stack, and before them its own place if the stack begins elsewhere.
 fn frames(step: &FindingStep) -> Vec<Frame<'_>> {
     let known = step.stack.iter().map(|frame| Frame::parse(frame));
@@ -158,6 +169,10 @@ impl Code {
         if finding.rule.family() == RuleFamily::LockOrder {
             let words = |all: &[String]| listed(&all.iter().map(|lock| short(lock)).collect::<Vec<_>>());
             finding.message = finding.message.replace(&words(&finding.variables), &words(&variables));
+        }
+        for lock in names.keys() {
+            let new = told(lock).unwrap_or_default();
+            finding.message = waited_for(&finding.message, &short(lock), &short(&new));
         }
         finding.variables = variables;
         if is_generated {

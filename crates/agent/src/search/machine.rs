@@ -4,7 +4,7 @@
 //! Monitors, waits, parks, joins and sleeps are the machine's: a thread that would block is not among them. Time is not the machine's
 //! clock: a long sleep or a limited wait ends when no thread can go on otherwise, the nearest first. A short sleep orders no threads, so
 //! it may end at once: the others were slow. A thread that blocks where the machine
-//! does not see it, in code of the JDK, is *outside* until it comes back.
+//! does not see it, in code of the JDK or before a class that another thread initialises, is *outside* until it comes back.
 //!
 //! Knows no JVM and no clock; `mod.rs` makes threads wait for it.
 
@@ -370,8 +370,11 @@ impl Machine {
                 other.doing = Doing::Ready(Op::Step);
             }
         }
+        if self.is_over() {
+            return;
+        }
         self.note_turn(index);
-        if !self.is_over() && !self.threads.iter().any(|t| t.doing != Doing::Ended && !t.daemon) {
+        if !self.threads.iter().any(|t| t.doing != Doing::Ended && !t.daemon) {
             self.over(Ending::Ended);
         }
         self.pass_on(index);
@@ -392,7 +395,7 @@ impl Machine {
     }
 
     fn over(&mut self, ending: Ending) {
-        if let Some(index) = self.current {
+        if let Some(index) = self.current.or(self.last) {
             self.note_turn(index);
         }
         self.ending = Some(ending);
@@ -541,6 +544,7 @@ impl Machine {
                 Doing::Waits { .. } => "wait",
                 Doing::Parked { .. } => "park",
                 Doing::Joins(_) => "join",
+                Doing::Outside => "outside",
                 _ => return None,
             };
             Some(format!("{how} {}", thread.path))
@@ -572,7 +576,11 @@ impl Machine {
 
     fn note_turn(&mut self, index: usize) {
         let thread = &self.threads[index];
-        let (until, times) = thread.at;
+        // A thread that blocked outside had passed the point.
+        let (until, times) = match thread.doing {
+            Doing::Outside => (thread.at.0, thread.at.1.saturating_add(1)),
+            _ => thread.at,
+        };
         let name = ThreadName {
             path: thread.path.clone(),
             name: thread.name.clone(),
@@ -610,6 +618,12 @@ impl Machine {
     /// The thread whose turn it is.
     pub fn current(&self) -> Option<u32> {
         self.current.map(|index| self.threads[index].number)
+    }
+
+    /// Threads that block where the machine does not see it.
+    pub fn outside(&self) -> Vec<u32> {
+        let outside = self.threads.iter().filter(|thread| thread.doing == Doing::Outside);
+        outside.map(|thread| thread.number).collect()
     }
 
     /// Whether the run is over.

@@ -17,6 +17,7 @@ use ravel_protocol::{Search as Plan, line};
 use rustc_hash::FxHashMap;
 
 use crate::agent::agent;
+use crate::idle::{Idle, Sleep};
 use crate::thread_block::ThreadBlock;
 pub use machine::{Answer, Request};
 pub use strategy::Op;
@@ -29,6 +30,9 @@ const OUTSIDE: Duration = Duration::from_millis(1500);
 
 /// How long a thread may take from one point to the next.
 const BLOCKED: Duration = Duration::from_secs(4);
+
+/// How long the thread whose turn it is may wait in the kernel before others go on: for a class that another thread initialises, or for input.
+const WAITS: Duration = Duration::from_millis(60);
 
 /// What Java code asks for; the numbers are in `RavelLayout`.
 pub mod kind {
@@ -82,6 +86,8 @@ struct SearchState {
     bells: FxHashMap<u32, Arc<Condvar>>,
     /// Threads that run, by the JVM's word.
     live: usize,
+    /// What the kernel says of each thread.
+    idle: FxHashMap<u32, Idle>,
     /// When the machine was last seen to move, and at which step.
     moved: (u64, Instant),
     runs: Runs,
@@ -110,6 +116,7 @@ impl Search {
                 machine,
                 bells: FxHashMap::default(),
                 live: 0,
+                idle: FxHashMap::default(),
                 moved: (0, Instant::now()),
                 runs: Runs::new(plan.inside.clone(), plan.seed, found),
             }),
@@ -144,6 +151,7 @@ impl Search {
     pub fn begin(&self, number: u32, name: &str, daemon: bool) {
         let mut state = self.lock();
         state.machine.describe(number, name, daemon);
+        state.idle.insert(number, Idle::own());
         self.wait(state, number);
     }
 
@@ -229,6 +237,7 @@ impl Search {
         let mut state = self.lock();
         state.machine.end(block.thread, block.position());
         state.bells.remove(&block.thread);
+        state.idle.remove(&block.thread);
         state.live = state.live.saturating_sub(1);
         self.ring(&mut state);
         self.ended.notify_all();
@@ -246,15 +255,42 @@ impl Search {
             return;
         }
         let since = state.moved.1.elapsed();
-        if since > OUTSIDE {
-            state.machine.give_up();
+        if let Some(current) = state.machine.current()
+            && since > WAITS
+            && state.waits(current)
+            && !Idle::others_are_ready()
+        {
+            state.machine.goes_outside(current);
             self.ring(&mut state);
         }
-        // The thread whose turn it is blocks where neither the machine nor the JVM says so.
+        if since > OUTSIDE && state.machine.current().is_none() {
+            // What comes from outside the program may still come.
+            match state.awaits_input() {
+                true => state.machine.cut(),
+                false => state.machine.give_up(),
+            }
+            self.ring(&mut state);
+        }
+        // The thread whose turn it is does not come to its next point, and does not wait either.
         if since > BLOCKED {
             state.machine.cut();
             self.ring(&mut state);
         }
+    }
+}
+
+impl SearchState {
+    /// Whether a thread waits in the kernel, and has for a while.
+    fn waits(&mut self, number: u32) -> bool {
+        let seen = self.idle.get_mut(&number).map(Idle::look);
+        matches!(seen, Some((Sleep::Waits | Sleep::Outside, since)) if since > WAITS)
+    }
+
+    /// Whether a thread that the machine does not see waits for a file, a socket or a process.
+    fn awaits_input(&mut self) -> bool {
+        let (outside, idle) = (self.machine.outside(), &mut self.idle);
+        let is_input = |number| idle.get_mut(number).is_some_and(|idle| idle.look().0 == Sleep::Outside);
+        outside.iter().any(is_input)
     }
 }
 

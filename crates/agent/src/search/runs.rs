@@ -89,6 +89,7 @@ impl Search {
         let seed = state.runs.seed.wrapping_add(u64::from(state.runs.number));
         state.machine.begin(seed);
         state.bells.clear();
+        state.idle.clear();
         state.live = 0;
         state.moved = (0, Instant::now());
         state.runs.written = written();

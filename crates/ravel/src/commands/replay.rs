@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use ravel_prove::failures;
 use ravel_prove::interrupt;
 use ravel_prove::job::Job;
 use ravel_prove::jvm::JvmRunner;
@@ -104,13 +105,17 @@ fn by_hand(args: &Args, reader: &Reader, file: &Path) -> Result<ExitCode> {
     let schedule = schedule.with_context(|| file.display().to_string())?;
     let run = JvmRunner::of(reader, args.budget.budget().run)?.force(&schedule, 0)?;
     std::io::stdout().write_all(&run.output)?;
-    let verdict = match run.slip() {
+    let verdict: String = match run.slip() {
         Some(slip) => words::left_schedule(words::lost_turn(slip)).into(),
-        None if run.complete() => "the program followed the whole schedule".to_string(),
+        None if run.complete() => "the program followed the whole schedule".into(),
+        // The scheduler of a controlled run has no turns to lose.
+        None if schedule.controlled => "the program ran under the scheduler of a search".into(),
         None => words::left_schedule(words::failure(&run)).into(),
     };
     eprintln!("ravel: {verdict}");
-    if let Some(threads) = run.deadlock() {
+    if let Some(told) = run.failures.iter().find_map(failures::waits) {
+        eprintln!("ravel: {told}");
+    } else if let Some(threads) = run.deadlock() {
         eprintln!("ravel: {} deadlock", words::threads(threads));
     } else if run.hung() {
         let threads = run
@@ -124,6 +129,6 @@ fn by_hand(args: &Args, reader: &Reader, file: &Path) -> Result<ExitCode> {
     for (thread, exception) in run.exceptions() {
         eprintln!("ravel: thread {thread} died of {exception}");
     }
-    let well = run.status.success() && run.exceptions().is_empty() && run.deadlock().is_none() && !run.hung();
+    let well = run.status.success() && run.exceptions().is_empty() && run.failures.is_empty() && !run.hung();
     Ok(ExitCode::from(u8::from(!well)))
 }

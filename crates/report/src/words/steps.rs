@@ -73,6 +73,9 @@ fn with_object(verb: &str, step: &FindingStep) -> String {
     if let Some(own) = lock_of(step) {
         return format!("{verb} {}", held_as(step, own));
     }
+    if step.op == "await-class" {
+        return format!("{verb} {}", naming::class(&step.variable));
+    }
     if !step.variable.is_empty() {
         let name = part_of(&naming::variable::simple(&step.variable), step.part.as_deref());
         return match step

@@ -236,3 +236,38 @@ fn a_thread_that_was_woken_does_not_wait_again_when_the_machine_lets_go() {
     machine.ask(runs, 3, Request::Park(None));
     assert_eq!(machine.answer(runs), free);
 }
+
+#[test]
+fn a_thread_outside_lets_others_go_and_comes_back_with_its_next_request() {
+    let mut machine = machine(StrategyKind::Guided);
+    machine.begin(0);
+    machine.add(0, "main".into());
+    machine.add(1, "main/0".into());
+    machine.goes_outside(0);
+    assert_eq!((machine.current(), machine.outside()), (Some(1), vec![0]));
+    machine.ask(0, 1, Request::Do(Op::Step));
+    assert_eq!((machine.current(), machine.outside()), (Some(1), vec![]));
+    machine.end(1, 1);
+    assert_eq!(machine.current(), Some(0));
+}
+
+#[test]
+fn threads_that_are_all_outside_stand_still_when_the_watch_says_so() {
+    let mut machine = machine(StrategyKind::Guided);
+    machine.begin(0);
+    machine.add(0, "main".into());
+    machine.add(1, "main/0".into());
+    machine.goes_outside(0);
+    machine.goes_outside(1);
+    assert_eq!((machine.current(), machine.is_over()), (None, false));
+    machine.give_up();
+    let waits = ["outside main", "outside main/0"].map(String::from).to_vec();
+    assert_eq!(machine.ending(), Some(&Ending::Stuck(waits)));
+    // Both had passed their first point, and what they do when the run is over is no turn.
+    machine.end(1, 7);
+    let turns: Vec<(usize, u32, Option<Leave>)> = (machine.schedule().segments.iter())
+        .map(|turn| (turn.thread, turn.until, turn.leave))
+        .collect();
+    let passed = Some(Leave::Times(2));
+    assert_eq!(turns, [(0, 0, passed), (1, 0, passed)]);
+}

@@ -97,10 +97,14 @@ public final class RavelMethods {
         RavelRecords.sync(t, Kind.ACQUIRE, site, object);
     }
 
-    /** Enters a class initialiser. Another thread may run it in the next run, so its positions do not count. */
+    /**
+     * Enters a class initialiser. Another thread may run it in the next run, so its positions do not count. In searches other threads may come
+     * to need the class now.
+     */
     public static void enterInitializer(int method) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.step(t);
         push(t, method);
         U.putInt(t + STEP, 0);
     }
