@@ -23,6 +23,8 @@ const STARVED: Duration = Duration::from_secs(3);
 const DONE: Duration = Duration::from_millis(25);
 /// The same if it sleeps or waits with a time limit: an idle worker of a pool may do so for a minute.
 const DONE_DOZING: Duration = Duration::from_millis(150);
+/// How long it may nap again and again when it has done all that its turn covers: a timer's thread wakes up for ever, and does nothing that counts.
+const RESTLESS: Duration = Duration::from_millis(400);
 /// How long all threads may wait for nothing before the program counts as hung.
 const HUNG: Duration = Duration::from_millis(2500);
 
@@ -78,7 +80,7 @@ impl Baton {
             Sleep::Waits | Sleep::Outside => BLOCKED,
         };
         // A thread that wakes up again and again but makes no step has had enough time as well.
-        let late = since > PATIENCE;
+        let late = since > PATIENCE || done && sleep != Sleep::Runs && since > RESTLESS;
         let waited = idle.min(since);
         if late || sleep != Sleep::Runs && waited > limit {
             // What it waits for may be the work of a thread that could run but gets no processor, on a busy machine.
@@ -263,6 +265,17 @@ mod tests {
         // It has ended by now.
         state.live.remove(&0);
         assert!(!state.is_one_dozing());
+    }
+
+    #[test]
+    fn a_thread_that_naps_again_and_again_after_its_turn_keeps_it_only_shortly() {
+        let baton = Baton::new(schedule(&[("main", 2, None), ("main/0", 5, None)]));
+        let (main, child) = (block(0, 2), block(1, 1));
+        baton.add(&raw const *main, 0, "main".into());
+        baton.add(&raw const *child, 1, "main/0".into());
+        let taken = restless(&baton);
+        assert!(taken < PATIENCE / 2, "{taken:?}");
+        assert!(baton.lock().slip.is_none());
     }
 
     #[test]
