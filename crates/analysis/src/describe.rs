@@ -4,6 +4,7 @@
 use crate::engine::EngineState;
 use crate::finding::{EventRef, FindingStep, Rule, RuleFamily, UnitRef};
 use crate::raw::{RawStep, StepKind};
+use crate::stacks::StackFrame;
 use crate::units::Owner;
 use ravel_trace::names::SiteKind;
 use ravel_trace::naming;
@@ -149,43 +150,41 @@ impl<'a> Describer<'a> {
         field.map_or_else(String::new, |field| field.descriptor.clone())
     }
 
-    /// The methods of a step's stack and where each of them is, innermost first. Not every method leaves a frame; where a call was made
-    /// in another method than the next frame's, that method has a place of its own.
     fn frames(&self, step: &RawStep) -> Vec<(MethodId, SiteId)> {
-        let mut at = step.point.site;
-        let mut places = Vec::new();
-        for frame in self.state.stacks.frames(step.point.stack) {
-            if let Some(method) = self.names.method_of(at).filter(|method| *method != frame.method) {
-                places.push((method, at));
-                at = SiteId(0);
-            }
-            places.push((frame.method, at));
-            at = match self.is_call_of(frame.call, frame.method) {
-                true => frame.call,
-                false => SiteId(0),
-            };
-        }
-        places.extend(self.names.method_of(at).map(|method| (method, at)));
-        places
+        places(self.names, step.point.site, self.state.stacks.frames(step.point.stack))
     }
+}
 
-    /// Whether a call may have led to a method. The JVM runs a class initialiser where the class is first used; that is at the last
-    /// call before it only if that call is of the class.
-    fn is_call_of(&self, call: SiteId, method: MethodId) -> bool {
-        let initializer = self
-            .names
-            .methods
-            .get(method.index())
-            .is_some_and(|m| m.name == "<clinit>");
-        if !initializer {
-            return true;
+/// The methods of a stack and where each of them is, innermost first; the innermost one is at `site`. Not every method leaves a frame; where
+/// a call was made in another method than the next frame's, that method has a place of its own.
+pub fn places(names: &Names, site: SiteId, frames: impl Iterator<Item = StackFrame>) -> Vec<(MethodId, SiteId)> {
+    let mut at = site;
+    let mut places = Vec::new();
+    for frame in frames {
+        if let Some(method) = names.method_of(at).filter(|method| *method != frame.method) {
+            places.push((method, at));
+            at = SiteId(0);
         }
-        match self.names.sites.get(call.index()).map(|site| &site.what) {
-            Some(SiteKind::Call(callee)) => {
-                callee.rsplit_once('.').map(|(class, _)| class) == Some(self.names.class_of(method))
-            }
-            _ => false,
-        }
+        places.push((frame.method, at));
+        at = match is_call_of(names, frame) {
+            true => frame.call,
+            false => SiteId(0),
+        };
+    }
+    places.extend(names.method_of(at).map(|method| (method, at)));
+    places
+}
+
+/// Whether the call may have led to the method. The JVM runs a class initialiser where the class is first used; that is at the last
+/// call before it only if that call is of the class.
+fn is_call_of(names: &Names, StackFrame { method, call }: StackFrame) -> bool {
+    let entered = names.methods.get(method.index());
+    if entered.is_none_or(|method| method.name != "<clinit>") {
+        return true;
+    }
+    match names.sites.get(call.index()).map(|site| &site.what) {
+        Some(SiteKind::Call(callee)) => callee.rsplit_once('.').map(|(class, _)| class) == Some(names.class_of(method)),
+        _ => false,
     }
 }
 

@@ -102,8 +102,20 @@ fn fits(path: &Path, left: &mut u64) -> bool {
     entries.all(|entry| fits(&entry.path(), left))
 }
 
-/// The class path of a `java` command: what its options say, else what the variable CLASSPATH says. The working folder,
-/// which counts when neither says anything, is left out: it may be anything.
+/// Where build tools put classes. The jar that Surefire starts its JVM with, whose manifest names these, is gone once the tests are over.
+const BUILT: [&str; 8] = [
+    "target/classes",
+    "target/test-classes",
+    "build/classes/java/main",
+    "build/classes/java/test",
+    "build/classes/kotlin/main",
+    "build/classes/kotlin/test",
+    "build/classes/scala/main",
+    "build/classes/scala/test",
+];
+
+/// The class path of a `java` command: what its options say, else what the variable CLASSPATH says; where nothing of that is there any more, what
+/// a build tool has built. The working folder, which counts when neither says anything, is left out: it may be anything.
 pub fn class_path(header: &Header) -> Vec<PathBuf> {
     let folder = Path::new(&header.directory);
     let environment = header.environment.iter().find(|(name, _)| name == "CLASSPATH");
@@ -142,7 +154,12 @@ pub fn class_path(header: &Header) -> Vec<PathBuf> {
             }
         }
     }
+    let named = paths.len();
     paths.retain(|path| path.exists());
+    if named > 0 && paths.is_empty() {
+        paths = BUILT.iter().map(|built| folder.join(built)).collect();
+        paths.retain(|path| path.is_dir());
+    }
     paths
 }
 
@@ -172,6 +189,17 @@ mod tests {
         paths
             .map(|path| path.strip_prefix(folder).expect("inside").display().to_string())
             .collect()
+    }
+
+    #[test]
+    fn classes_of_a_build_stand_for_a_jar_that_is_gone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = ["target/classes", "target/test-classes", "build"].map(|name| folder.path().join(name));
+        made.iter()
+            .for_each(|path| std::fs::create_dir_all(path).expect("made"));
+        let gone = ["java", "-jar", "target/surefire/booter.jar", "tmp"];
+        assert_eq!(paths(folder.path(), &gone), ["target/classes", "target/test-classes"]);
+        assert!(paths(folder.path(), &["java", "-cp", "build", "Main"]) == ["build"]);
     }
 
     #[test]

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use ravel_analysis::describe::places;
 use ravel_analysis::finding::{Candidate, EventRef, Finding, UnitKind, UnitSpan};
+use ravel_analysis::stacks::StackFrame;
 use ravel_analysis::units::splits;
 use ravel_schedule::{Goal, Leave, naming};
 use ravel_trace::names::{Field, Names, SiteKind};
 use ravel_trace::origin::is_platform;
-use ravel_trace::{Event, FieldId, LockId, Op, SiteId, ThreadId};
+use ravel_trace::{Event, FieldId, LockId, MethodId, Op, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::divergence::Shifts;
@@ -42,8 +44,11 @@ pub struct Mark {
     /// and the position of what ends it, if that is not the end of the method.
     since: u32,
     split: Option<u32>,
-    /// How many locks its thread holds then.
+    /// How many locks its thread holds then, and their names.
     pub locks: u32,
+    pub held: Vec<String>,
+    /// The calls that led there, innermost first.
+    pub stack: Vec<String>,
     /// The method entered, if it is the entry of one.
     pub method: Option<String>,
 }
@@ -91,8 +96,8 @@ pub struct MarksBuilder {
 /// Where a thread is.
 #[derive(Clone, Default)]
 struct AtEvent {
-    /// Where the methods on the stack were entered, and the marks inside each.
-    stack: Vec<(u32, Vec<u64>)>,
+    /// The methods on the stack, where they were entered, and the marks inside each.
+    stack: Vec<(StackFrame, u32, Vec<u64>)>,
     held: Vec<(LockId, Event, SiteId)>,
     /// The program's call inside which it runs code of the JDK, if it does.
     call: SiteId,
@@ -139,9 +144,12 @@ impl MarksBuilder {
             }
         }
         match event.op {
-            Op::Enter { .. } => stack.push((event.position, Vec::new())),
+            Op::Enter { method } => {
+                let call = event.site;
+                stack.push((StackFrame { method, call }, event.position, Vec::new()));
+            }
             Op::Exit { .. } => {
-                for inside in stack.pop().map(|(_, inside)| inside).unwrap_or_default() {
+                for inside in stack.pop().map(|(.., inside)| inside).unwrap_or_default() {
                     if let Some((_, mark)) = self.all.get_mut(&inside) {
                         mark.left = Some(event.position);
                     }
@@ -169,11 +177,13 @@ impl MarksBuilder {
             place: place(event, *call, names),
             inside: inside(event, *call, names),
             depth: stack.len() as u32,
-            entered: stack.last().map_or(0, |(position, _)| *position),
+            entered: stack.last().map_or(0, |(_, position, _)| *position),
             left: None,
             since: *since,
             split: None,
             locks: held.len() as u32,
+            held: names_of(held, names),
+            stack: calls(event, *call, stack.iter().map(|(frame, ..)| *frame).rev(), names),
             method: match event.op {
                 Op::Enter { method } => Some(names.method_text(method)),
                 _ => None,
@@ -181,7 +191,7 @@ impl MarksBuilder {
         };
         self.all.insert(index, (event.thread, mark));
         unsplit.push(index);
-        if let Some((_, inside)) = stack.last_mut() {
+        if let Some((.., inside)) = stack.last_mut() {
             inside.push(index);
         }
     }
@@ -437,6 +447,27 @@ pub fn place(event: &Event, call: SiteId, names: &Names) -> (String, String, Str
         frame.file.to_owned(),
         frame.line,
     )
+}
+
+/// The calls that led to an event, innermost first: `frames` are those of the program's methods.
+fn calls(event: &Event, call: SiteId, frames: impl Iterator<Item = StackFrame>, names: &Names) -> Vec<String> {
+    let inside = call != SiteId(0) && is_platform(names.class_of_site(event.site));
+    let method = names.site(event.site).method;
+    let innermost = inside.then_some(StackFrame { method, call });
+    let places = places(names, event.site, innermost.into_iter().chain(frames));
+    let text = |(method, site): (MethodId, SiteId)| names.frame(method, site).to_string();
+    places.into_iter().map(text).collect()
+}
+
+/// The names of locks, each once.
+fn names_of(held: &[(LockId, Event, SiteId)], names: &Names) -> Vec<String> {
+    let mut locks: Vec<LockId> = Vec::new();
+    for (lock, ..) in held {
+        if !locks.contains(lock) {
+            locks.push(*lock);
+        }
+    }
+    locks.into_iter().map(|lock| names.lock(lock).name.clone()).collect()
 }
 
 /// The method of the JDK in which an event is, and the bytecode index of the program's call that led there.

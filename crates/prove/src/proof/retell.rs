@@ -1,7 +1,10 @@
 //! Describes a finding by the occurrence that happened, if that is not the one that it described before.
 
+use std::collections::BTreeSet;
+
 use ravel_analysis::describe::{message, named};
 use ravel_analysis::finding::{Candidate, Finding, FindingStep, RuleFamily};
+use ravel_trace::naming::lock::unnumbered;
 
 use super::marks::Marks;
 
@@ -35,15 +38,12 @@ impl Marks {
                 let Some(like) = told.iter().find(of_thread) else {
                     continue;
                 };
-                let place = (&like.class, &like.method, &like.file, like.line);
-                let same_place = place == (&mark.place.0, &mark.place.1, &mark.place.2, mark.place.3);
                 *step = like.clone();
-                // Which calls led to another place is not known.
-                if !same_place {
-                    step.stack.clear();
-                }
-                if mark.locks == 0 {
-                    step.locks.clear();
+                step.stack.clone_from(&mark.stack);
+                // Numbers tell the locks of a finding apart.
+                let names: BTreeSet<&str> = like.locks.iter().map(|lock| unnumbered(lock)).collect();
+                if names != mark.held.iter().map(String::as_str).collect() {
+                    step.locks.clone_from(&mark.held);
                     step.read_locks.clear();
                 }
                 step.op = mark.op.to_string();

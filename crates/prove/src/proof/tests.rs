@@ -6,6 +6,7 @@ mod equivalent;
 mod harm;
 mod others;
 mod paths;
+mod retell;
 mod serial;
 mod view;
 
