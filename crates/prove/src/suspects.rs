@@ -102,7 +102,7 @@ fn fits(path: &Path, left: &mut u64) -> bool {
     entries.all(|entry| fits(&entry.path(), left))
 }
 
-/// Where build tools put classes. The jar that Surefire starts its JVM with, whose manifest names these, is gone once the tests are over.
+/// Where build tools put classes. Their commands name no class path, and the jar that Surefire starts its JVM with is gone once the tests are over.
 const BUILT: [&str; 8] = [
     "target/classes",
     "target/test-classes",
@@ -114,7 +114,7 @@ const BUILT: [&str; 8] = [
     "build/classes/scala/test",
 ];
 
-/// The class path of a `java` command: what its options say, else what the variable CLASSPATH says; where nothing of that is there any more, what
+/// The class path of a `java` command: what its options say, else what the variable CLASSPATH says; where nothing of that is there, what
 /// a build tool has built. The working folder, which counts when neither says anything, is left out: it may be anything.
 pub fn class_path(header: &Header) -> Vec<PathBuf> {
     let folder = Path::new(&header.directory);
@@ -154,9 +154,8 @@ pub fn class_path(header: &Header) -> Vec<PathBuf> {
             }
         }
     }
-    let named = paths.len();
     paths.retain(|path| path.exists());
-    if named > 0 && paths.is_empty() {
+    if paths.is_empty() {
         paths = BUILT.iter().map(|built| folder.join(built)).collect();
         paths.retain(|path| path.is_dir());
     }
@@ -199,6 +198,10 @@ mod tests {
             .for_each(|path| std::fs::create_dir_all(path).expect("made"));
         let gone = ["java", "-jar", "target/surefire/booter.jar", "tmp"];
         assert_eq!(paths(folder.path(), &gone), ["target/classes", "target/test-classes"]);
+        assert_eq!(
+            paths(folder.path(), &["mvn", "-B", "test"]),
+            ["target/classes", "target/test-classes"]
+        );
         assert!(paths(folder.path(), &["java", "-cp", "build", "Main"]) == ["build"]);
     }
 
