@@ -2,7 +2,7 @@
  *   rule: lock-order
  *   outcome: deadlock
  *   place: InitialisersCross.java:10
- * about: two classes whose initialisers need each other: two threads that begin with one each wait for ever.
+ * about: the initialisers of two classes need each other. Two threads, each of which initialises one of them, deadlock.
  */
 public class InitialisersCross {
     static final class Rates {

@@ -23,7 +23,7 @@ const STARVED: Duration = Duration::from_secs(3);
 const DONE: Duration = Duration::from_millis(25);
 /// The same if it sleeps or waits with a time limit: an idle worker of a pool may do so for a minute.
 const DONE_DOZING: Duration = Duration::from_millis(150);
-/// How long it may nap again and again when it has done all that its turn covers: a timer's thread wakes up for ever, and does nothing that counts.
+/// How long it may alternate between short sleeps and wake-ups after its turn's last point. The thread of a timer does so until the program ends.
 const RESTLESS: Duration = Duration::from_millis(400);
 /// How long all threads may wait for nothing before the program counts as hung.
 const HUNG: Duration = Duration::from_millis(2500);

@@ -435,10 +435,18 @@ pub fn op_name(op: &Op) -> &'static str {
     }
 }
 
+/// Whether an event is in code of the JDK that a call of the program led to.
+fn is_inside(event: &Event, call: SiteId, names: &Names) -> bool {
+    call != SiteId(0) && is_platform(names.class_of_site(event.site))
+}
+
 /// Class, method, file and line in the program's own code: of the event or, where that is in code of the JDK, of the call that led there.
 pub fn place(event: &Event, call: SiteId, names: &Names) -> (String, String, String, u32) {
-    let inside = call != SiteId(0) && is_platform(names.class_of_site(event.site));
-    let site = if inside { call } else { event.site };
+    let site = if is_inside(event, call, names) {
+        call
+    } else {
+        event.site
+    };
     let method = names.site(site).method;
     let frame = names.frame(method, site);
     (
@@ -451,9 +459,8 @@ pub fn place(event: &Event, call: SiteId, names: &Names) -> (String, String, Str
 
 /// The calls that led to an event, innermost first: `frames` are those of the program's methods.
 fn calls(event: &Event, call: SiteId, frames: impl Iterator<Item = StackFrame>, names: &Names) -> Vec<String> {
-    let inside = call != SiteId(0) && is_platform(names.class_of_site(event.site));
     let method = names.site(event.site).method;
-    let innermost = inside.then_some(StackFrame { method, call });
+    let innermost = is_inside(event, call, names).then_some(StackFrame { method, call });
     let places = places(names, event.site, innermost.into_iter().chain(frames));
     let text = |(method, site): (MethodId, SiteId)| names.frame(method, site).to_string();
     places.into_iter().map(text).collect()
@@ -472,7 +479,7 @@ fn names_of(held: &[(LockId, Event, SiteId)], names: &Names) -> Vec<String> {
 
 /// The method of the JDK in which an event is, and the bytecode index of the program's call that led there.
 pub fn inside(event: &Event, call: SiteId, names: &Names) -> Option<(String, u32)> {
-    if call != SiteId(0) && is_platform(names.class_of_site(event.site)) {
+    if is_inside(event, call, names) {
         return Some((names.method_text(names.method_of(event.site)?), names.site(call).bci));
     }
     let site = names.site(event.site);

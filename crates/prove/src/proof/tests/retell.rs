@@ -1,4 +1,4 @@
-//! How a finding is told by the occurrence that happened.
+//! The steps of a finding after a forced run: they describe the occurrence that happened in it.
 
 use ravel_analysis::finding::{Candidate, Evidence, Finding, FindingStep, Rule};
 
