@@ -11,7 +11,7 @@ export CARGO_INCREMENTAL ?= 0
 CASES ?= 20000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup build java msrv demo pictures examples test bench realworld integrations fuzz miri evidence slurm ship
+.PHONY: help setup build java msrv demo pictures examples test bench realworld integrations fuzz miri evidence trust slurm ship
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
@@ -20,6 +20,7 @@ help:
 	@echo "make realworld  record H2, Derby, Lucene, Jetty and a Maven project"
 	@echo "make integrations  install and try ravel-junit and the plugins for Maven and Gradle"
 	@echo "make evidence   how far all buggy subjects get, RUNS times each"
+	@echo "make trust      what must never be wrong, RUNS times each on a busy machine (docs/trust.md)"
 	@echo "make pictures   draw the pictures of docs/images again, in Chromium"
 	@echo "make examples   make the sample reports of docs/examples again"
 	@echo "make fuzz       hostile bytes and random programs, for long"
@@ -79,6 +80,11 @@ integrations: setup
 RUNS ?= 1
 evidence: setup
 	@scripts/with-jdk.sh scripts/evidence.sh $(RUNS)
+
+trust: RUNS = 20
+trust: setup
+	@scripts/setup.sh stress:stress
+	@scripts/with-jdk.sh scripts/trust.sh $(RUNS)
 
 fuzz: setup
 	@CASES=$(CASES) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/with-jdk.sh scripts/fuzz.sh
