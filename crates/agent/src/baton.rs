@@ -199,6 +199,11 @@ impl Baton {
             }
             state.current += 1;
         }
+        // Threads that were only held back need not come, nor be there: what they would start with may wait for something else.
+        let rest = state.schedule.segments.get(state.current..).unwrap_or_default();
+        if rest.iter().all(Segment::asks_for_nothing) {
+            state.current = state.schedule.segments.len();
+        }
         self.changed.notify_all();
     }
 
@@ -496,6 +501,31 @@ mod tests {
         baton.add(&raw const *main, 0, "main".into());
         baton.end(&main);
         assert_eq!(baton.verdict(), lost(0, "main", 2, 5, Cause::ThreadEnded));
+    }
+
+    #[test]
+    fn threads_that_are_held_back_go_on_after_the_last_turn_and_need_not_be_there() {
+        let name = |path: &str| ThreadName {
+            path: path.into(),
+            name: path.into(),
+        };
+        let mut turns = schedule(&[("main", 3, None)]);
+        turns.hold_back(&[name("main/0"), name("main/1"), name("main")]);
+        assert_eq!(turns.segments.len(), 3, "main has a turn already");
+        let baton = Baton::new(turns);
+        let (main, held) = (block(0, 0), block(1, 0));
+        baton.add(&raw const *main, 0, "main".into());
+        baton.add(&raw const *held, 1, "main/0".into());
+        assert!(baton.named.contains("main/0"));
+        baton.pass(&main);
+        assert_eq!((gate(&main), baton.lock().is_over()), (3, false));
+        main.position.store(3, Relaxed);
+        // The thread main/1 was never started.
+        baton.pass(&main);
+        assert!(baton.lock().is_over());
+        baton.pass(&held);
+        assert_eq!(gate(&held), u32::MAX);
+        assert_eq!(baton.verdict(), Verdict::Complete { slip: None });
     }
 
     #[test]

@@ -56,10 +56,18 @@ impl std::fmt::Display for Leave {
 pub struct Segment {
     /// Index in [`Schedule::threads`].
     pub thread: usize,
-    /// The position up to which the thread runs, inclusive.
+    /// The position up to which the thread runs, inclusive. A turn to position 0 asks for nothing: its thread is held back until the turns before it
+    /// are over.
     pub until: u32,
     /// What it then runs out of; none if its turn ends there.
     pub leave: Option<Leave>,
+}
+
+impl Segment {
+    /// Whether it only holds its thread back until it comes.
+    pub fn asks_for_nothing(&self) -> bool {
+        self.until == 0 && self.leave.is_none()
+    }
 }
 
 /// Which thread runs up to where, in turn. After the last turn the program runs freely.
@@ -135,6 +143,15 @@ impl Schedule {
             until,
             leave: None,
         });
+    }
+
+    /// Holds threads that have no turn back until all turns so far are over.
+    pub fn hold_back<'n>(&mut self, names: impl IntoIterator<Item = &'n ThreadName>) {
+        for name in names {
+            if !self.threads.contains(name) {
+                self.run_on(name, 0);
+            }
+        }
     }
 
     /// Lets a thread go on up to a position, this one included.
@@ -217,6 +234,23 @@ mod tests {
             let mut read = line::decode::<Schedule>(&text, std::path::Path::new("turns"));
             assert_eq!(read.pop().expect("one").expect("sound"), schedule);
         }
+    }
+
+    #[test]
+    fn only_threads_without_turns_are_held_back() {
+        let name = |path: &str| ThreadName {
+            path: path.into(),
+            name: path.into(),
+        };
+        let mut schedule = Schedule::default();
+        schedule.run_on(&name("main"), 3);
+        schedule.hold_back(&[name("main"), name("main/2")]);
+        let turns: Vec<(&str, bool)> = schedule
+            .segments
+            .iter()
+            .map(|turn| (schedule.thread(turn).path.as_str(), turn.asks_for_nothing()))
+            .collect();
+        assert_eq!(turns, [("main", false), ("main/2", true)]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use anyhow::Result;
 use ravel_analysis::finding::Candidate;
 use ravel_schedule::{Effort, Goal, Schedule, SerialOrders, Start, serial_schedules};
 
-use super::endings;
+use super::endings::{self, Ending};
 use super::prover::Prover;
 use crate::runner::Forced;
 
@@ -59,18 +59,22 @@ impl Controls {
 }
 
 impl Prover<'_> {
-    /// Forced runs of the units one after the other, from a start if there is one, so many of each order; with `apart`, the threads
-    /// that are there by then go on one by one.
+    /// Forced runs of the units one after the other, from a start if there is one, so many of each order, with the ending of the run that they are
+    /// compared with: the same threads are held back, or those that are there by then go on one by one.
     pub(super) fn controls(
         &mut self,
         goal: &Goal,
         candidate: &Candidate,
         count: usize,
-        apart: bool,
+        ending: &Ending,
         start: Option<&Start>,
     ) -> Result<Controls> {
+        let apart = ending.apart;
         let began = Instant::now();
-        let orders = self.serial_orders(goal, candidate, start);
+        let mut orders = self.serial_orders(goal, candidate, start);
+        for serial in &mut orders.found {
+            serial.schedule.hold_back(&ending.held_back);
+        }
         self.tally.scheduling += began.elapsed();
         let mut controls = Controls {
             missing: orders.missing,

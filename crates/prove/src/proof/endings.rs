@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use ravel_analysis::finding::{Candidate, EventRef};
-use ravel_schedule::{Goal, Image, Leave, Schedule, Segment, Shape};
+use ravel_schedule::{Contenders, Goal, Image, Leave, Schedule, Segment, Shape, ThreadName};
 use ravel_trace::ThreadId;
 
 use super::marks::Marks;
@@ -24,26 +24,37 @@ pub struct Ending {
     /// Whether all threads go on one by one. What they would do at the same time differs from run to run, and a loop that loses
     /// a count here loses others there: nothing can be compared then.
     pub apart: bool,
+    /// Threads without turns that wait until the units are over.
+    pub held_back: Vec<ThreadName>,
     /// Its turns up to where all units are over; none if a thread goes on behind its unit before that.
     pub units_over: Option<usize>,
 }
 
-/// The schedule of a pattern with each of its endings, the likeliest to tell something first. With `contended`, other code writes to
-/// the pattern's locations as well.
+impl Ending {
+    /// Whether other code that writes to the pattern's locations comes later, so that the end can be compared.
+    pub fn keeps_others_away(&self) -> bool {
+        self.apart || !self.held_back.is_empty()
+    }
+}
+
+/// The schedule of a pattern with each of its endings, the likeliest to tell something first. Contenders, that is other code that writes to the
+/// pattern's locations as well, are held back until the units are over in the first of them: what happens then is of the units alone.
 pub fn endings(
     image: &Image,
     marks: &Marks,
     candidate: &Candidate,
     goal: &Goal,
-    contended: bool,
+    contenders: &Contenders,
     schedule: &Schedule,
 ) -> Vec<Ending> {
+    let contended = contenders.is_contended();
     let whole = has_ends(candidate, goal);
     let over = |schedule: &Schedule| whole.then_some(schedule.segments.len());
     let together = |schedule: Schedule| Ending {
         units_over: over(&schedule),
         schedule,
         apart: false,
+        held_back: Vec::new(),
     };
     if goal.shape == Shape::Blocked {
         return vec![together(schedule.clone())];
@@ -65,7 +76,18 @@ pub fn endings(
     };
     // The thread of the last event first, then last: it has seen what the others have done, or they have yet to see it.
     let first = with(schedule, &mut ends.iter());
-    let mut all = vec![together(first.clone())];
+    let mut all = Vec::new();
+    let others = contenders.others.iter().map(|other| name(*other).clone());
+    let others: Vec<ThreadName> = others.filter(|other| !first.threads.contains(other)).collect();
+    if !others.is_empty() {
+        let mut ending = together(first.clone());
+        ending.schedule.hold_back(&others);
+        all.push(Ending {
+            held_back: others,
+            ..ending
+        });
+    }
+    all.push(together(first.clone()));
     // The exit code and what is printed can be compared only if nothing else differs.
     let is_apart = contended || goes_on(image, candidate, goal);
     let comparable = |schedule: Schedule| match is_apart {
@@ -73,6 +95,7 @@ pub fn endings(
             units_over: over(&schedule),
             schedule: apart(image, candidate, schedule),
             apart: true,
+            held_back: Vec::new(),
         },
         false => together(schedule),
     };
@@ -97,6 +120,7 @@ pub fn endings(
             schedule: longer,
             apart: false,
             units_over: None,
+            held_back: Vec::new(),
         });
     }
     all

@@ -130,6 +130,9 @@ impl Judged<'_> {
         let comparable = !self.contended || self.apart && self.comparable(runs, controls).is_some();
         match comparable {
             true => "its forced runs had the outcome of a serial order".into(),
+            false if self.undisturbed(runs, &self.begun_alike(runs, controls)).is_some() => {
+                "its forced runs had the outcome of a serial order when its units were over; what comes then depends on other threads too".into()
+            }
             false => Limit::new(
                 "other threads write to the same variables in a different order in each run, so the outcome could not be compared \
                  with serial orders",
@@ -320,6 +323,11 @@ impl Seen {
         self
     }
 
+    /// Whether it is known at this moment. What a unit returned is known once the units are over.
+    fn is_of(&self, when: When) -> bool {
+        self.when == when || when == When::AfterUnits && self.kind == OutcomeKind::Return
+    }
+
     /// Whether its value can be written down: of some numbers and of strings only a digest is kept.
     fn is_readable(&self) -> bool {
         self.words.is_some() || !matches!(self.value, Value::Digest(_))
@@ -341,16 +349,21 @@ impl Seen {
 }
 
 impl Judged<'_> {
-    /// Values that the units left behind, where other code writes to the same locations afterwards: by the theorem they are those of a serial run at the
-    /// end of its units, whatever comes then.
+    /// What the units returned and left behind, where other code writes to the same locations afterwards: by the theorem that is what a serial run has
+    /// at the end of its units, whatever comes then.
     fn left_by_units(&self, runs: &[Arc<Forced>], begun: &Controls) -> Option<Harm> {
+        let controls = self.undisturbed(runs, begun).filter(|_| self.contended)?;
+        self.results(runs, &controls, When::AfterUnits)
+    }
+
+    /// The serial orders in whose runs no other code wrote to the locations of the units while these ran, if that holds of the forced runs too.
+    fn undisturbed(&self, runs: &[Arc<Forced>], begun: &Controls) -> Option<Controls> {
         let is_undisturbed = |run: &Arc<Forced>| self.end_of_units(run).is_some();
-        if !self.contended || begun.others_between || !runs.iter().all(is_undisturbed) {
+        if begun.others_between || !runs.iter().all(is_undisturbed) {
             return None;
         }
         let controls = begun.only(is_undisturbed);
-        let known = !controls.orders.is_empty();
-        known.then(|| self.results(runs, &controls, When::AfterUnits)).flatten()
+        (!controls.orders.is_empty()).then_some(controls)
     }
 
     /// Values and return values.
@@ -369,7 +382,7 @@ impl Judged<'_> {
             .filter(|one| {
                 let value = |all: &Vec<Seen>| all.iter().find(|s| s.label == one.label).map(|s| s.value);
                 one.value != Value::Unknown
-                    && one.when == when
+                    && one.is_of(when)
                     && (one.kind == OutcomeKind::Value || returns_count)
                     && forced.iter().all(|all| value(all) == Some(one.value))
                     && orders.iter().all(|order| {

@@ -96,10 +96,10 @@ impl Prover<'_> {
         let spared = self.sparing == Sparing::Done;
         // One run of each order tells most of what does no harm.
         self.sparing = Sparing::Allowed;
-        let mut controls = self.controls(goal, candidate, 1, apart, start)?;
+        let mut controls = self.controls(goal, candidate, 1, ending, start)?;
         if self.sparing == Sparing::Done && !spared && judged.harm(&runs, &controls).is_some() {
             self.sparing = Sparing::Nothing;
-            controls = self.controls(goal, candidate, 1, apart, start)?;
+            controls = self.controls(goal, candidate, 1, ending, start)?;
         }
         if controls.orders.is_empty() {
             self.disturbed = true;
@@ -121,7 +121,7 @@ impl Prover<'_> {
         }
         let again = self.happened(candidate, goal, &shifts, &runs[1]);
         // Orders that end alike show that nothing else differs between runs; of others, each is run again.
-        let controls = self.controls(goal, candidate, if harm.steady { 1 } else { 2 }, apart, start)?;
+        let controls = self.controls(goal, candidate, if harm.steady { 1 } else { 2 }, ending, start)?;
         let harm = match again.is_ok() && !controls.orders.is_empty() {
             true => judged.harm(&runs, &controls),
             false => None,

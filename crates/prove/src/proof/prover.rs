@@ -115,8 +115,10 @@ pub(super) struct Way {
     pub(super) contended: bool,
     /// Whether several threads of the pattern go on after it.
     pub(super) goes_on: bool,
-    /// Schedules that have the pattern, each with its endings and the start that it has in common with serial orders.
-    pub(super) schedules: VecDeque<(Vec<Ending>, Option<Start>)>,
+    /// Schedules that have the pattern, each with the endings that were not tried and the start that it has in common with serial orders.
+    pub(super) schedules: VecDeque<(VecDeque<Ending>, Option<Start>)>,
+    /// Whether it happened under the first of them; the others are gone then.
+    pub(super) happened: bool,
 }
 
 /// What an ending of an occurrence that happened came to.
@@ -299,7 +301,8 @@ impl<'a> Prover<'a> {
             return Ok(Err("the trace has no occurrence of it to force".into()));
         };
         self.marks.add_ends(&candidate, &mut goal);
-        let contended = Contenders::of(self.image, &goal).is_contended();
+        let contenders = Contenders::of(self.image, &goal);
+        let contended = contenders.is_contended();
         let mut result = Err(Limit::default());
         let mut ways = Vec::new();
         for (candidate, goal) in ways_round(&candidate, &goal) {
@@ -315,8 +318,8 @@ impl<'a> Prover<'a> {
                             finding.evidence = finding.evidence.max(Evidence::Witnessed);
                         }
                         let endings =
-                            endings::endings(self.image, self.marks, &candidate, &goal, contended, &made.schedule);
-                        schedules.push((endings, start));
+                            endings::endings(self.image, self.marks, &candidate, &goal, &contenders, &made.schedule);
+                        schedules.push((endings.into(), start));
                     }
                     ways.push(Way {
                         goes_on: endings::goes_on(self.image, &candidate, &goal),
@@ -324,6 +327,7 @@ impl<'a> Prover<'a> {
                         goal,
                         contended,
                         schedules: schedules.into(),
+                        happened: false,
                     });
                 }
                 Err(error) => result = Err(error),
@@ -332,25 +336,24 @@ impl<'a> Prover<'a> {
         let mut went = None;
         let mut may_harm = false;
         // What the threads do next is varied only when every way round was tried.
-        let mut number = 0;
         while !ways.is_empty() {
             let mut left = Vec::new();
             for mut way in ways {
                 // A pattern that does not happen from a common start may do so from elsewhere.
-                while let Some((endings, start)) = way.schedules.pop_front() {
-                    let Some(ending) = endings.get(number) else {
+                while let Some((mut endings, start)) = way.schedules.pop_front() {
+                    let Some(ending) = endings.pop_front() else {
                         break;
                     };
                     if self.is_over() {
                         self.cut_short = true;
                         return Ok(result);
                     }
-                    match self.ending(finding, &way, (ending, start.as_ref()), result.is_err(), went.as_ref())? {
+                    match self.ending(finding, &way, (&ending, start.as_ref()), result.is_err(), went.as_ref())? {
                         Ok(told) => {
                             went = went.or(told.went);
                             may_harm |= told.may_harm;
-                            // With other writers, only the ending in which all threads go on one by one can be compared.
-                            let tells_more = ending.apart == contended && !may_harm;
+                            // With other writers, only an ending in which these come later can be compared.
+                            let tells_more = ending.keeps_others_away() == contended && !may_harm;
                             if result.is_err() || told.may_harm || tells_more || told.limit.is_empty() {
                                 result = Ok(told.limit);
                             }
@@ -358,6 +361,7 @@ impl<'a> Prover<'a> {
                                 return Ok(result);
                             }
                             way.schedules.clear();
+                            way.happened = true;
                         }
                         Err(why) => {
                             if finding.schedule.is_empty() {
@@ -366,8 +370,9 @@ impl<'a> Prover<'a> {
                             if result.is_err() {
                                 result = Err(why);
                             }
-                            // The pattern comes before what the threads do next: that would not change it.
-                            if number == 0 {
+                            // The pattern comes before what the threads do next: that would not change it. Without a thread that was held back it
+                            // may happen.
+                            if !way.happened && ending.held_back.is_empty() {
                                 continue;
                             }
                         }
@@ -378,7 +383,6 @@ impl<'a> Prover<'a> {
                 }
             }
             ways = left;
-            number += 1;
         }
         Ok(result)
     }
@@ -429,7 +433,8 @@ impl<'a> Prover<'a> {
         let (accesses, objects) = self.accesses(&way.candidate, &happened);
         if first && finding.evidence < Evidence::Confirmed {
             finding.schedule = schedule.to_pairs();
-            self.marks.retell(finding, &way.candidate, &accesses);
+            self.marks
+                .retell(finding, &way.candidate, &accesses, self.image.thread_names());
         }
         let before = finding.outcome.clone();
         let Some(limit) = self.judge(finding, way, happened, (ending, start), &objects)? else {
@@ -437,7 +442,8 @@ impl<'a> Prover<'a> {
         };
         if finding.evidence == Evidence::Harmful {
             finding.schedule = schedule.to_pairs();
-            self.marks.retell(finding, &way.candidate, &accesses);
+            self.marks
+                .retell(finding, &way.candidate, &accesses, self.image.thread_names());
         }
         // An outcome that may be harm has its own reason why that is not certain.
         let is_normal = |outcome: &Outcome| outcome.kind == OutcomeKind::Normal;

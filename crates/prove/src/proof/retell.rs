@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use ravel_analysis::describe::{message, named};
-use ravel_analysis::finding::{Candidate, Finding, FindingStep, RuleFamily};
+use ravel_analysis::finding::{Candidate, EventRef, Finding, FindingStep, RuleFamily};
+use ravel_schedule::ThreadName;
 use ravel_trace::naming::lock::unnumbered;
 
 use super::marks::Marks;
@@ -18,41 +19,24 @@ pub struct ToldAccess {
 }
 
 impl Marks {
-    /// Describes the finding by the occurrence that happened, with its values.
-    pub fn retell(&self, finding: &mut Finding, candidate: &Candidate, accesses: &[ToldAccess]) {
-        if finding.steps.len() != candidate.events.len() {
-            return;
-        }
+    /// Describes the finding by the occurrence that happened, with its values. The finding is left as it is if not all steps of that are known: some of
+    /// the one and some of the other would be no occurrence at all.
+    pub fn retell(
+        &self,
+        finding: &mut Finding,
+        candidate: &Candidate,
+        accesses: &[ToldAccess],
+        threads: &[ThreadName],
+    ) {
         let told: Vec<FindingStep> = finding.steps.clone();
-        for (step, event) in finding.steps.iter_mut().zip(&candidate.events) {
-            let Some(same) = told
-                .iter()
-                .find(|told| told.event.is_some_and(|told| told.index == event.index))
-            else {
-                let Some(mark) = self.get(event.index) else {
-                    continue;
-                };
-                let of_thread = |told: &&FindingStep| {
-                    told.event.is_some_and(|told| told.thread == event.thread) && told.variable == mark.variable
-                };
-                let Some(like) = told.iter().find(of_thread) else {
-                    continue;
-                };
-                *step = like.clone();
-                step.stack.clone_from(&mark.stack);
-                // Numbers tell the locks of a finding apart.
-                let names: BTreeSet<&str> = like.locks.iter().map(|lock| unnumbered(lock)).collect();
-                if names != mark.held.iter().map(String::as_str).collect() {
-                    step.locks.clone_from(&mark.held);
-                    step.read_locks.clear();
-                }
-                step.op = mark.op.to_string();
-                (step.class, step.method, step.file, step.line) = mark.place.clone();
-                (step.inside, step.call) = mark.inside.clone().unzip();
-                step.event = Some(*event);
-                continue;
-            };
-            *step = same.clone();
+        let steps: Option<Vec<FindingStep>> = candidate
+            .events
+            .iter()
+            .map(|event| self.told_as(event, &told, threads))
+            .collect();
+        match steps {
+            Some(steps) if steps.len() == told.len() => finding.steps = steps,
+            _ => return,
         }
         // This sentence tells between which accesses the other thread comes in.
         if finding.steps != told && finding.rule.family() == RuleFamily::Atomicity {
@@ -62,6 +46,37 @@ impl Marks {
             step.value.clone_from(&access.value);
             step.part.clone_from(&access.part);
         }
+    }
+}
+
+impl Marks {
+    /// An event as a step: the one that tells of it already or, of another occurrence, like a step of its thread on the same variable, or of any
+    /// thread.
+    fn told_as(&self, event: &EventRef, told: &[FindingStep], threads: &[ThreadName]) -> Option<FindingStep> {
+        let is_same = |told: &&FindingStep| told.event.is_some_and(|told| told.index == event.index);
+        if let Some(same) = told.iter().find(is_same) {
+            return Some(same.clone());
+        }
+        let mark = self.get(event.index)?;
+        let of_variable = || told.iter().filter(|told| told.variable == mark.variable);
+        let of_thread = |told: &&FindingStep| told.event.is_some_and(|told| told.thread == event.thread);
+        let like = of_variable().find(of_thread).or_else(|| of_variable().next())?;
+        let mut step = like.clone();
+        if !of_thread(&like) {
+            step.thread.clone_from(&threads.get(event.thread.index())?.name);
+        }
+        step.stack.clone_from(&mark.stack);
+        // Numbers tell the locks of a finding apart.
+        let names: BTreeSet<&str> = like.locks.iter().map(|lock| unnumbered(lock)).collect();
+        if names != mark.held.iter().map(String::as_str).collect() {
+            step.locks.clone_from(&mark.held);
+            step.read_locks.clear();
+        }
+        step.op = mark.op.to_string();
+        (step.class, step.method, step.file, step.line) = mark.place.clone();
+        (step.inside, step.call) = mark.inside.clone().unzip();
+        step.event = Some(*event);
+        Some(step)
     }
 }
 
