@@ -3,7 +3,7 @@
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use ravel_protocol::EndedBy;
 use ravel_trace::definition::Definition;
-use ravel_trace::ids::{ObjectId, ThreadId};
+use ravel_trace::ids::{ObjectId, SiteId, ThreadId};
 use ravel_trace::raw::{RawKind, TABLE_OBJECT};
 
 use crate::agent::{Agent, agent};
@@ -197,6 +197,35 @@ pub extern "system" fn Java_java_lang_Ravel_key(
         if let Some(text) = words.and_then(|words| told.key(key as u32, words)) {
             agent.recorder.define(Definition::Key {
                 number: key as u32,
+                text,
+            });
+        }
+    });
+}
+
+/// `Ravel.given`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_given(
+    env: *mut JNIEnv,
+    _: jclass,
+    thread: jlong,
+    site: jint,
+    sort: jint,
+    number: jlong,
+    text: jobject,
+) {
+    guard(|| {
+        let Some((agent, block)) = block(thread) else { return };
+        let Some(told) = agent.recorder.told.as_ref() else {
+            return;
+        };
+        let (thread, site) = (ThreadId(block.thread), SiteId(site as u32));
+        let text = || told::words(sort, number, jvm::text(env, text).as_deref(), String::new).unwrap_or_default();
+        if let Some(text) = told.given(thread, site, text) {
+            agent.recorder.define(Definition::Value {
+                thread,
+                position: block.position(),
+                site,
                 text,
             });
         }

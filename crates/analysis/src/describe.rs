@@ -138,6 +138,7 @@ impl<'a> Describer<'a> {
                 _ => None,
             }),
             called: String::new(),
+            key: None,
             descriptor: step
                 .location
                 .map_or_else(String::new, |location| self.descriptor(location)),

@@ -94,6 +94,9 @@ pub struct FindingStep {
     /// The name of the method of the JDK that the program calls there, `get`, if its class file was read; not part of the JSON.
     #[serde(skip)]
     pub called: String,
+    /// The key that it gives a map there, in the run that was forced, if that is known; not part of the JSON.
+    #[serde(skip)]
+    pub key: Option<String>,
     /// The descriptor of the field, empty for elements of arrays; not part of the JSON.
     #[serde(skip)]
     pub descriptor: String,

@@ -44,9 +44,9 @@ struct Reference {
     interface: bool,
 }
 
-/// Gives each reference to a method of a `wanted` class (internal name) a body. The same class file gets the same bodies. Whether there was one; a
-/// class in which not all of them can have one stays as it is.
-pub fn give_references_bodies(class: &mut ClassFile, wanted: impl Fn(&[u8]) -> bool) -> bool {
+/// Gives each reference to a `wanted` method a body, by its class (internal name), name and descriptor. The same class file gets the same bodies.
+/// Whether there was one; a class in which not all of them can have one stays as it is.
+pub fn give_references_bodies(class: &mut ClassFile, wanted: impl Fn(&[u8], &[u8], &[u8]) -> bool) -> bool {
     let Ok(Some((at, bootstraps, found))) = in_class(class, wanted) else {
         return false;
     };
@@ -61,7 +61,7 @@ pub fn give_references_bodies(class: &mut ClassFile, wanted: impl Fn(&[u8]) -> b
 /// The position of `BootstrapMethods`, what it contains, and the references; none if there are none.
 type InClass = (usize, Vec<BootstrapMethod>, Vec<Reference>);
 
-fn in_class(class: &ClassFile, wanted: impl Fn(&[u8]) -> bool) -> Result<Option<InClass>> {
+fn in_class(class: &ClassFile, wanted: impl Fn(&[u8], &[u8], &[u8]) -> bool) -> Result<Option<InClass>> {
     let is_table = |attribute: &Attribute| class.pool.utf8(attribute.name) == Ok(b"BootstrapMethods");
     let Some(at) = class.attributes.iter().position(is_table) else {
         return Ok(None);
@@ -194,7 +194,7 @@ fn bound(class: &ClassFile, code: &Code, before: &[Instruction<'_>]) -> Option<B
 fn references(
     class: &ClassFile,
     bootstraps: &[BootstrapMethod],
-    wanted: impl Fn(&[u8]) -> bool,
+    wanted: impl Fn(&[u8], &[u8], &[u8]) -> bool,
 ) -> Result<Vec<Reference>> {
     let pool = &class.pool;
     let mut found = Vec::new();
@@ -225,8 +225,13 @@ fn references(
                 continue;
             };
             let target = pool.member_ref(target)?;
-            // A lambda has its body in this class.
-            if !wanted(target.class) || class.name().is_ok_and(|own| own == target.class) {
+            // A lambda has its body in this class, and so has a method that the class declares.
+            let is_own = class.name().is_ok_and(|own| own == target.class)
+                && class.methods.iter().any(|member| {
+                    let name = class.member_name(member).is_ok_and(|name| name == target.name);
+                    name && class.member_descriptor(member).is_ok_and(|of| of == target.descriptor)
+                });
+            if is_own || !wanted(target.class, target.name, target.descriptor) {
                 continue;
             }
             if lines.is_none() {

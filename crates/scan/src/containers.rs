@@ -12,7 +12,7 @@ use ravel_analysis::describe::{listed, message, named as described};
 use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
 use ravel_analysis::fix;
 use ravel_classfile::{
-    Bound, ClassFile, Code, access, archive, bound_by_reference, decode_modified_utf8, give_references_bodies,
+    Bound, ClassFile, Code, access, archive, bound_by_reference, decode_modified_utf8, give_references_bodies, op,
 };
 use ravel_trace::naming::{self, variable};
 use ravel_trace::origin::{calls_tool, is_called_by_reference, is_platform};
@@ -130,9 +130,14 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
     if let [one] = certain.as_slice() {
         found.fill(Some(one.clone()));
     }
+    let booleans = arrays_of_booleans(&finding.steps, classes);
+    let unnamed = |variable: &str| match booleans.contains(variable) {
+        true => variable.replacen("byte[]", "boolean[]", 1) + BOOLEANS,
+        false => own_name(variable),
+    };
     let named = |variable: &str| match certain.as_slice() {
         [one] => one.clone(),
-        _ => own_name(variable),
+        _ => unnamed(variable),
     };
     let texts = finding.serial.iter_mut().map(|run| &mut run.outcome);
     for text in texts.chain(finding.outcome.as_mut().map(|outcome| &mut outcome.message)) {
@@ -148,7 +153,7 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
         let called = callee(&finding.steps[*at], classes).unwrap_or_default();
         let step = &mut finding.steps[*at];
         step.called = called;
-        let name = name.unwrap_or_else(|| own_name(&step.variable));
+        let name = name.unwrap_or_else(|| unnamed(&step.variable));
         tell(step, name);
     }
     let is_synchronised = match certain.as_slice() {
@@ -193,6 +198,24 @@ fn rename(finding: &mut Finding, classes: &BTreeMap<String, ClassFile>) {
     }
 }
 
+/// The variables of steps that are arrays of booleans: a trace calls them arrays of bytes, since code has one instruction for both.
+fn arrays_of_booleans(steps: &[FindingStep], classes: &BTreeMap<String, ClassFile>) -> BTreeSet<String> {
+    let of_bytes = steps
+        .iter()
+        .filter(|step| is_element(step) && step.variable.starts_with("byte[] in "));
+    let types = of_bytes.map(|step| {
+        let type_of =
+            |code: &CallerCode<'_>| code.type_of(code.flow.operand(code.flow.at(u16::try_from(step.call?).ok()?)?, 0)?);
+        (&step.variable, in_code(step, classes, type_of))
+    });
+    let (booleans, others): (Vec<_>, Vec<_>) = types
+        .filter_map(|(variable, of)| Some((variable, of? == BOOLEANS)))
+        .partition(|(_, is_of_booleans)| *is_of_booleans);
+    let is_mixed = |variable: &String| others.iter().any(|(other, _)| *other == variable);
+    let booleans = booleans.into_iter().map(|(variable, _)| variable);
+    booleans.filter(|variable| !is_mixed(variable)).cloned().collect()
+}
+
 /// Leaves out the fields of the JDK's classes beside variables of the program. They belong to further occurrences whose steps the finding does
 /// not show, so that nothing says what the program calls the object.
 fn leave_out_insides(variables: &mut Vec<String>) {
@@ -203,13 +226,15 @@ fn leave_out_insides(variables: &mut Vec<String>) {
 }
 
 /// Gives a step the name of the object that it is inside of. A value inside of the object would be taken for the object's, unless it
-/// is its size.
+/// is its size, or that of the entry of a key.
 fn tell(step: &mut FindingStep, name: String) {
     if is_inside(step) && !step.variable.starts_with("java.util.concurrent.") {
         match inner_field(&step.variable) {
             SIZE if is_text(&step.variable) => step.part = Some("length()".to_owned()),
             SIZE => step.part = Some("size()".to_owned()),
-            _ => (step.part, step.value) = (None, None),
+            // The value of an entry is that of the map for its key.
+            ENTRY if step.key.is_some() => step.part = step.key.take(),
+            _ => (step.part, step.value) = (step.key.take(), None),
         }
     }
     if name.ends_with(BOOLEANS)
@@ -253,9 +278,10 @@ fn retold(text: &str, arrays: &[String], named: impl Fn(&str) -> String) -> Stri
         while let Some(at) = text.find(&tail) {
             let start = text[..at].rfind("element ").unwrap_or(at);
             let index = text[start..at].trim_start_matches("element ").to_owned();
-            let element = match is_array(&name) {
-                true => format!("element {index} of an {shown}"),
-                false => format!("{shown}[{index}]"),
+            let element = match (is_array(&name), shown.starts_with(['i', 'O', 'I', 'A', 'E', 'U'])) {
+                (true, true) => format!("element {index} of an {shown}"),
+                (true, false) => format!("element {index} of a {shown}"),
+                (false, _) => format!("{shown}[{index}]"),
             };
             text.replace_range(start..at + tail.len(), &element);
             if name.ends_with(BOOLEANS) {
@@ -439,6 +465,7 @@ fn in_code<T>(
     ask(&CallerCode {
         class,
         name: naming::without_descriptor(&step.method),
+        descriptor: &step.method,
         code: &code,
         flow: &flow,
         parameters: count,
@@ -449,6 +476,8 @@ fn in_code<T>(
 struct CallerCode<'c> {
     class: &'c ClassFile,
     name: &'c str,
+    /// Its name and its descriptor.
+    descriptor: &'c str,
     code: &'c Code,
     flow: &'c Flow,
     parameters: usize,
@@ -471,7 +500,8 @@ impl CallerCode<'_> {
                 .count();
             let certain = match is_static {
                 true => others == 1 && is_container(parameters(callee.descriptor).next()?),
-                false => is_owner(&owner) && (others == 0 || step.op == "write"),
+                // A class of the program whose method leaves no frame has inherited it from the JDK.
+                false => (is_owner(&owner) || !is_platform(owner.as_ref())) && (others == 0 || step.op == "write"),
             };
             if !certain || callee.name == b"equals" {
                 return None;
@@ -491,15 +521,70 @@ impl CallerCode<'_> {
             return None;
         };
         let from = self.flow.operand(at, 0)?;
-        if let Kind::Load = self.flow.kind(from) {
-            return Some(format!("{}[]", self.array(from, class)?.trim_end_matches(BOOLEANS)));
-        }
-        let name = self.origin(from, class)?;
-        let is_of_booleans = match self.flow.kind(from) {
-            Kind::Read(index) => self.class.pool.member_ref(index).ok()?.descriptor == BOOLEANS.as_bytes(),
-            _ => false,
+        let name = match self.flow.kind(from) {
+            Kind::Load => format!("{}[]", self.array(from, class)?.trim_end_matches(BOOLEANS)),
+            _ => self.origin(from, class)?,
         };
+        let is_of_booleans = self.type_of(from).is_some_and(|of| of == BOOLEANS);
         Some(if is_of_booleans { name + BOOLEANS } else { name })
+    }
+
+    /// The descriptor of a value, as far as the code says it.
+    fn type_of(&self, from: At) -> Option<String> {
+        let pool = &self.class.pool;
+        let text = |bytes: &[u8]| decode_modified_utf8(bytes).into_owned();
+        match self.flow.kind(from) {
+            Kind::Read(index) => Some(text(pool.member_ref(index).ok()?.descriptor)),
+            Kind::Call(index) => {
+                let descriptor = text(pool.member_ref(index).ok()?.descriptor);
+                Some(descriptor.rsplit_once(')')?.1.to_owned())
+            }
+            // The descriptor of an array is the name of its class.
+            Kind::Cast(index) => Some(text(pool.class_name(index).ok()?)),
+            Kind::Load => Some(self.type_of(self.flow.operand(from, 0)?)?.strip_prefix('[')?.to_owned()),
+            _ => match (0..self.parameters).find(|slot| parameter(*slot) == from) {
+                Some(slot) => self.type_of_parameter(slot),
+                None => self.type_made(from),
+            },
+        }
+    }
+
+    fn type_of_parameter(&self, slot: usize) -> Option<String> {
+        let all: Vec<&[u8]> = parameters(self.descriptor.as_bytes()).collect();
+        let own = all.iter().map(|of| slots(of)).sum::<usize>();
+        // The receiver comes first.
+        let mut next = self.parameters.checked_sub(own)?;
+        for of in all {
+            if next == slot {
+                return Some(decode_modified_utf8(of).into_owned());
+            }
+            next += slots(of);
+        }
+        None
+    }
+
+    /// The descriptor of an array that an instruction makes.
+    fn type_made(&self, from: At) -> Option<String> {
+        const OF_BOOLEANS: u8 = 4;
+        let pc = u32::from(self.flow.pc(from));
+        let instruction = self
+            .code
+            .instructions()
+            .flatten()
+            .find(|instruction| instruction.pc == pc)?;
+        match (instruction.opcode, self.code.code.get(pc as usize + 1)) {
+            (op::NEWARRAY, Some(&OF_BOOLEANS)) => Some(BOOLEANS.to_owned()),
+            (op::MULTIANEWARRAY, _) => {
+                let index = self.code.code.get(pc as usize + 1..pc as usize + 3)?;
+                let of = self
+                    .class
+                    .pool
+                    .class_name(u16::from_be_bytes([index[0], index[1]]))
+                    .ok()?;
+                Some(decode_modified_utf8(of).into_owned())
+            }
+            _ => None,
+        }
     }
 
     /// The field or the parameter that a value is from.
@@ -588,6 +673,29 @@ fn local_name(class: &ClassFile, code: &Code, slot: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_inside_of_a_map_tells_the_key_and_the_value_of_its_entry() {
+        let told = |variable: &str| {
+            let mut step = FindingStep {
+                op: "write".to_owned(),
+                variable: variable.to_owned(),
+                part: Some("7".to_owned()),
+                value: Some("3".to_owned()),
+                key: Some("\"ann\"".to_owned()),
+                ..FindingStep::default()
+            };
+            tell(&mut step, "shop.Log.visits".to_owned());
+            (step.part.unwrap_or_default(), step.value)
+        };
+        let of_key = |value: Option<&str>| ("\"ann\"".to_owned(), value.map(str::to_owned));
+        assert_eq!(told("java.util.HashMap$Node.value"), of_key(Some("3")));
+        assert_eq!(told("java.util.TreeMap$Entry.value"), of_key(Some("3")));
+        // What lies elsewhere inside is no value of the map.
+        assert_eq!(told("java.util.HashMap$Node.next"), of_key(None));
+        assert_eq!(told("Object[] in java.util.HashMap"), of_key(None));
+        assert_eq!(told("java.util.HashMap.size").0, "size()");
+    }
 
     fn told(text: &str, name: &str) -> String {
         let arrays = ["byte[] in shop.Stock".to_owned(), "int[] in shop.Stock".to_owned()];

@@ -27,7 +27,7 @@ pub enum Definition {
         /// Its class, dotted, or in an imported trace its name.
         class_name: String,
     },
-    /// A value in words that its record has only a digest of.
+    /// A value in words that its record has only a digest of; at the site of a call, the key that a map was given there.
     Value {
         /// Who read, wrote or returned it.
         thread: ThreadId,

@@ -24,7 +24,8 @@ pub struct Names {
     pub locks: Vec<Lock>,
     /// Indexed by [`SyncId`].
     pub syncs: Vec<Sync>,
-    /// What an access of a forced run read or wrote, or a method returned, in words, where its event has no more than a digest.
+    /// What an access of a forced run read or wrote, or a method returned, in words, where its event has no more than a digest; at the site
+    /// of a call of a map the key that it was given, empty if that has no words.
     pub values: FxHashMap<(ThreadId, u32, SiteId), String>,
     /// The keys of [`Location::Entry`] in words, as far as a forced run told them.
     pub keys: FxHashMap<u32, String>,

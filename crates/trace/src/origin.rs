@@ -213,8 +213,79 @@ const STATELESS: &[&str] = &[
     "java/util/stream/",
 ];
 
-/// Whether what a method of this class of the JDK does is recorded, if the program calls it: a reference to it, `list::add`, is a call by the program.
-pub fn is_called_by_reference(class: &[u8]) -> bool {
+/// Whether what a method does is recorded that the program may call by a reference, `list::add`: it is of such a class of the JDK, or its name and
+/// descriptor are those of a collection's method, which a class of the program may have inherited. Where it has not, the reference is the same as a
+/// lambda.
+pub fn is_called_by_reference(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
+    match is_platform(class) {
+        true => is_recorded_in(class),
+        false => of_collections(name, descriptor),
+    }
+}
+
+/// Whether collections have a method of this name and descriptor that uses what they contain.
+fn of_collections(name: &[u8], descriptor: &[u8]) -> bool {
+    const METHODS: &[(&str, &[&str])] = &[
+        (
+            "",
+            &[
+                "clear",
+                "remove",
+                "poll",
+                "pop",
+                "peek",
+                "element",
+                "removeFirst",
+                "removeLast",
+                "pollFirst",
+                "pollLast",
+                "getFirst",
+                "getLast",
+                "size",
+                "isEmpty",
+                "iterator",
+                "next",
+            ],
+        ),
+        (
+            "Ljava/lang/Object;",
+            &[
+                "add",
+                "addElement",
+                "addFirst",
+                "addLast",
+                "contains",
+                "containsKey",
+                "get",
+                "indexOf",
+                "offer",
+                "offerFirst",
+                "offerLast",
+                "push",
+                "remove",
+                "removeElement",
+            ],
+        ),
+        (
+            "Ljava/lang/Object;Ljava/lang/Object;",
+            &["getOrDefault", "put", "putIfAbsent", "remove", "replace"],
+        ),
+        ("I", &["get", "remove"]),
+        ("ILjava/lang/Object;", &["add", "set"]),
+        ("Ljava/util/Collection;", &["addAll", "removeAll", "retainAll"]),
+        ("Ljava/util/Map;", &["putAll"]),
+    ];
+    let arguments = descriptor
+        .strip_prefix(b"(")
+        .and_then(|rest| rest.split(|byte| *byte == b')').next());
+    let is_one = |(of, names): &(&str, &[&str])| {
+        arguments == Some(of.as_bytes()) && names.iter().any(|known| known.as_bytes() == name)
+    };
+    METHODS.iter().any(is_one)
+}
+
+/// Whether what the methods of this class of the JDK do is recorded.
+fn is_recorded_in(class: &[u8]) -> bool {
     let of_util = begins(class, "java/util/") && !STATELESS.iter().any(|known| begins(class, known));
     let text = ["java/lang/Appendable", "java/lang/Iterable", "java/lang/StringBuffer"];
     of_util
@@ -337,6 +408,23 @@ mod tests {
         assert!(is_collection("java/util/HashMap$Node") && is_collection("java.util.ArrayList"));
         assert!(!is_collection("java/util/ArrayLister") && !is_collection("java/util/concurrent/ConcurrentHashMap"));
         assert!(is_format("java.text.DecimalFormat") && !is_format("java/text/DecimalFormatSymbols"));
+    }
+
+    #[test]
+    fn a_reference_to_an_inherited_method_of_a_collection_is_a_call_of_it() {
+        let wanted = |class: &str, name: &str, of: &str| {
+            is_called_by_reference(class.as_bytes(), name.as_bytes(), of.as_bytes())
+        };
+        assert!(wanted("java/util/List", "add", "(Ljava/lang/Object;)Z"));
+        assert!(wanted("java/util/List", "sort", "(Ljava/util/Comparator;)V"));
+        assert!(!wanted("java/lang/String", "add", "(Ljava/lang/Object;)Z"));
+        assert!(wanted("shop/Bag", "add", "(Ljava/lang/Object;)Z"));
+        assert!(wanted(
+            "shop/Bag",
+            "put",
+            "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;"
+        ));
+        assert!(!wanted("shop/Bag", "add", "(Lshop/Item;)V") && !wanted("shop/Bag", "serve", "()V"));
     }
 
     #[test]

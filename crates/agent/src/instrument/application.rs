@@ -140,6 +140,39 @@ fn is_wait(name: &[u8], descriptor: &[u8]) -> bool {
     name == b"wait" && matches!(descriptor, b"()V" | b"(J)V" | b"(JI)V")
 }
 
+/// How many arguments a method of a map has whose first is a key; none if it is no such method. The keys of concurrent maps are in the records.
+fn keyed_arguments(owner: &str, name: &[u8], descriptor: &[u8]) -> Option<usize> {
+    const KEYED: [&[u8]; 11] = [
+        b"get",
+        b"getOrDefault",
+        b"containsKey",
+        b"put",
+        b"putIfAbsent",
+        b"remove",
+        b"replace",
+        b"merge",
+        b"compute",
+        b"computeIfAbsent",
+        b"computeIfPresent",
+    ];
+    let is_map = match owner.strip_prefix("java/util/") {
+        Some("Hashtable" | "Dictionary") => true,
+        Some(name) => name.ends_with("Map") && !name.contains('/'),
+        None => false,
+    };
+    let arguments = descriptor.strip_prefix(b"(Ljava/lang/Object;")?;
+    if !is_map || !KEYED.contains(&name) {
+        return None;
+    }
+    let arguments = &arguments[..arguments.iter().position(|byte| *byte == b')')?];
+    let more = arguments.iter().filter(|byte| **byte == b';').count();
+    // All are references: each ends with a semicolon and begins with an L.
+    let is_plain = arguments
+        .split(|byte| *byte == b';')
+        .all(|argument| argument.is_empty() || argument.starts_with(b"L"));
+    (is_plain && more < 3).then_some(1 + more)
+}
+
 fn is_array_access(opcode: u8) -> bool {
     (op::IALOAD..=op::SALOAD).contains(&opcode) || (op::IASTORE..=op::SASTORE).contains(&opcode)
 }
@@ -317,7 +350,10 @@ impl MethodWriter<'_, '_> {
             if callee == VALIDATE && drops_result(self.code, pc) {
                 callee = VALIDATE_UNHEEDED.to_string();
             }
-            self.call(pc, callee)?;
+            match keyed_arguments(&owner, &name, &descriptor).filter(|_| self.cx.forcing) {
+                Some(arguments) => self.call_with_key(pc, callee, arguments)?,
+                None => self.call(pc, callee)?,
+            }
         }
         if opcode == op::INVOKESPECIAL
             && name == b"clone"
@@ -358,6 +394,26 @@ impl MethodWriter<'_, '_> {
             let emit = Emit::new().int(site, pool)?.call(hook::CALL, "(I)V", pool)?;
             self.edit.insert_before(pc, &emit.bytes);
         }
+        Ok(())
+    }
+
+    /// Says which call of a map is made next, and which key it is given: the first of its arguments, which are all references.
+    fn call_with_key(&mut self, pc: u32, callee: String, arguments: usize) -> Result<()> {
+        let site = if self.calls {
+            self.site(pc, SiteKind::Call(callee))
+        } else {
+            None
+        };
+        let Some(site) = site else { return Ok(()) };
+        let (before, after): (&[u8], &[u8]) = match arguments {
+            1 => (&[op::DUP], &[]),
+            2 => (&[op::DUP2, op::POP], &[]),
+            _ => (&[op::DUP2_X1, op::POP2, op::DUP], &[op::DUP_X2, op::POP]),
+        };
+        let pool = &mut self.class.pool;
+        let emit = Emit::new().ops(before).int(site, pool)?;
+        let emit = emit.call(hook::CALL, "(Ljava/lang/Object;I)V", pool)?.ops(after);
+        self.edit.insert_before(pc, &emit.bytes);
         Ok(())
     }
 

@@ -4,7 +4,8 @@
 use std::sync::Mutex;
 
 use ravel_trace::raw::TOLD;
-use rustc_hash::FxHashMap;
+use ravel_trace::{SiteId, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lock;
 
@@ -42,6 +43,10 @@ struct Known {
     values: Vec<(u64, String)>,
     numbers: FxHashMap<(u64, String), u64>,
     keys: FxHashMap<u32, String>,
+    /// How many keys of calls have words.
+    given: usize,
+    /// The calls of threads that were made when there was no more room.
+    silent: FxHashSet<(ThreadId, SiteId)>,
 }
 
 impl ToldValues {
@@ -79,6 +84,17 @@ impl ToldValues {
         };
         known.keys.insert(number, words.clone());
         Some(words)
+    }
+
+    /// The words of the key that a thread gives a map in the call at a site: those to define now. Where there is no more room they are empty once, so
+    /// that a reader does not take the key of an earlier call for that of a later one.
+    pub fn given(&self, thread: ThreadId, site: SiteId, words: impl FnOnce() -> String) -> Option<String> {
+        let mut known = lock(&self.known);
+        if known.given == MOST {
+            return known.silent.insert((thread, site)).then(String::new);
+        }
+        known.given += 1;
+        Some(words())
     }
 }
 
@@ -132,6 +148,19 @@ mod tests {
         assert_eq!(told.key(1, "\"Aa\"".into()), None);
         assert_eq!(told.key(1, "\"BB\"".into()), Some(String::new()));
         assert_eq!(told.key(1, "\"Aa\"".into()), None);
+    }
+
+    #[test]
+    fn keys_of_calls_end_with_an_empty_one() {
+        let told = ToldValues::default();
+        let (thread, site) = (ThreadId(1), SiteId(7));
+        let given = |site| told.given(thread, site, || "\"a\"".to_owned());
+        for _ in 0..MOST {
+            assert_eq!(given(site).as_deref(), Some("\"a\""));
+        }
+        assert_eq!(given(site).as_deref(), Some(""));
+        assert_eq!(given(site), None);
+        assert_eq!(given(SiteId(8)).as_deref(), Some(""));
     }
 
     #[test]

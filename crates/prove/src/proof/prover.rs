@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 use super::clock::Clock;
 use super::divergence::{RecordedPath, Shifts, TurnsFound};
 use super::endings::{self, Ending};
-use super::marks::Marks;
+use super::marks::{Marks, key_given};
 use super::objects::Objects;
 use super::ordered;
 use super::retell::ToldAccess;
@@ -482,6 +482,7 @@ impl<'a> Prover<'a> {
         let told = found.into_iter().zip(values).map(|(at, value)| ToldAccess {
             value: value.map(|value| objects.told(&value)),
             part: names.part_text(&events[at]),
+            key: key_given(events, at, names),
         });
         (told.collect(), objects)
     }

@@ -16,6 +16,8 @@ pub struct ToldAccess {
     pub value: Option<String>,
     /// The index of its element, the key of its entry.
     pub part: Option<String>,
+    /// The key that the program gave a map in the call that it lies in.
+    pub key: Option<String>,
 }
 
 impl Marks {
@@ -45,6 +47,7 @@ impl Marks {
         for (step, access) in finding.steps.iter_mut().zip(accesses) {
             step.value.clone_from(&access.value);
             step.part.clone_from(&access.part);
+            step.key.clone_from(&access.key);
         }
     }
 }

@@ -8,7 +8,7 @@ use ravel_trace::{LocationId, Op, SiteId};
 
 use super::controls::Controls;
 use super::harm::{Harm, Judged};
-use super::marks::{Mark, inside, op_name, place, variable};
+use super::marks::{Mark, inside, key_at, op_name, place, variable};
 use super::objects::Objects;
 use crate::runner::Forced;
 
@@ -82,6 +82,7 @@ impl Judged<'_> {
             if !marks.iter().any(|mark| mark.place.0 == class && mark.place.1 == method) {
                 continue;
             }
+            let key = key_at(event, call, names);
             let (inside, call) = inside(event, call, names).unzip();
             steps.push(FindingStep {
                 thread: thread.name.clone(),
@@ -89,6 +90,7 @@ impl Judged<'_> {
                 variable: told(variable(event, names)),
                 value: names.value_text(event),
                 part: names.part_text(event),
+                key,
                 class,
                 method,
                 file,

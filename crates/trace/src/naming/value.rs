@@ -1,7 +1,7 @@
 //! Values as people read them.
 
 use crate::event::{Event, Op, Value};
-use crate::ids::LocationId;
+use crate::ids::{LocationId, SiteId, ThreadId};
 use crate::names::{Location, Names, SiteKind};
 
 impl Names {
@@ -56,6 +56,17 @@ impl Names {
         }
     }
 
+    /// The key that the program gave a map at a call, `"k"`: the latest that the thread told there up to a position. None if its words are
+    /// not known.
+    pub fn key_of_call(&self, thread: ThreadId, position: u32, call: SiteId) -> Option<String> {
+        let told = self.values.iter().filter(|((who, at, site), _)| {
+            let is_here = (*who, *site) == (thread, call);
+            is_here && *at <= position
+        });
+        let (_, key) = told.max_by_key(|((_, at, _), _)| *at)?;
+        (!key.is_empty()).then(|| key.clone())
+    }
+
     /// The index of an element of an array; none of other locations.
     pub fn element_index(&self, location: LocationId) -> Option<String> {
         match *self.locations.get(location.index())? {
@@ -98,7 +109,7 @@ fn returned_number(call: &str, updates: bool) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::{FieldId, ObjectId, SiteId, ThreadId};
+    use crate::ids::{FieldId, ObjectId};
     use crate::names::{Field, Site};
 
     #[test]
@@ -156,6 +167,29 @@ mod tests {
             ""
         );
         assert_eq!(told("", Value::Exact(2), call("ConcurrentHashMap.size")), "2");
+    }
+
+    #[test]
+    fn the_key_of_a_call_is_the_last_that_was_told_before() {
+        let told = |position, site, text: &str| ((ThreadId(1), position, SiteId(site)), text.to_owned());
+        let names = Names {
+            values: [
+                told(4, 7, "\"a\""),
+                told(9, 7, "\"b\""),
+                told(12, 7, ""),
+                told(5, 8, "3"),
+            ]
+            .into_iter()
+            .collect(),
+            ..Names::default()
+        };
+        let key = |thread, position| names.key_of_call(ThreadId(thread), position, SiteId(7));
+        assert_eq!(key(1, 3), None);
+        assert_eq!(key(1, 8).as_deref(), Some("\"a\""));
+        assert_eq!(key(1, 9).as_deref(), Some("\"b\""));
+        // A key without words comes after it.
+        assert_eq!(key(1, 13), None);
+        assert_eq!(key(2, 9), None);
     }
 
     #[test]

@@ -56,6 +56,9 @@ final class Ravel {
     /** Tells the trace the words of a key. */
     static native void key(int key, int sort, long number, String text);
 
+    /** Tells the trace the key that a map is given in the call that the thread is about to make at a site. */
+    static native void given(long thread, int site, int sort, long number, String text);
+
     static native boolean hasWord(Class<?> type);
 
     /** Whether a class itself declares a field of this name. */
@@ -152,6 +155,7 @@ final class Ravel {
         name(0, Object.class);
         told(0L, 0, 0L, null, null);
         key(0, 0, 0L, null);
+        given(0L, 0, 0, 0L, null);
         fork(0, null, false);
         gate(0);
         next(0);

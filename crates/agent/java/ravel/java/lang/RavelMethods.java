@@ -25,6 +25,14 @@ public final class RavelMethods {
         if (t != 0) U.putInt(t + CALL, site);
     }
 
+    /** The call of a map about to be made, with its key: in forced runs. */
+    public static void call(Object key, int site) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0) return;
+        U.putInt(t + CALL, site);
+        if ((FLAGS & (FORCING | SEARCHING)) == FORCING && !hidden(t)) RavelWords.given(t, site, key);
+    }
+
     public static void enter(int method) {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;

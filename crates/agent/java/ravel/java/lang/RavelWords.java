@@ -43,4 +43,13 @@ final class RavelWords {
         else if (type == Integer.class || type == Long.class) Ravel.key((int) number, Told.INTEGRAL, ((Number) key).longValue(), null);
         else if (key instanceof Enum) Ravel.key((int) number, Told.NAME, 0, ((Enum<?>) key).name());
     }
+
+    /** Tells the key that a map is given in a call; one of another class has no words, so that the key of an earlier call is not taken for it. */
+    static void given(long t, int site, Object key) {
+        Class<?> type = key == null ? null : key.getClass();
+        if (type == String.class && ((String) key).length() <= LONGEST) Ravel.given(t, site, Told.STRING, 0, (String) key);
+        else if (type == Integer.class || type == Long.class) Ravel.given(t, site, Told.INTEGRAL, ((Number) key).longValue(), null);
+        else if (key instanceof Enum) Ravel.given(t, site, Told.NAME, 0, ((Enum<?>) key).name());
+        else Ravel.given(t, site, Told.NAME, 0, "");
+    }
 }
