@@ -21,7 +21,7 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Findin
         RuleFamily::Race | RuleFamily::Discipline => one_lock_at(&what, steps),
         RuleFamily::Atomicity | RuleFamily::AtomicSet => match one_call(variables, steps) {
             Some(call) => format!("{call}, or hold one lock over the whole of {unit} and all other uses of {what}."),
-            None => one_lock_over(&unit, &what, steps),
+            None => one_lock_over(&unit, &what, units.first(), steps),
         },
         RuleFamily::Serializability => {
             let all: Vec<String> = units

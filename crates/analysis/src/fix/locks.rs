@@ -2,7 +2,7 @@
 
 use super::{distinct, method};
 use crate::describe::listed;
-use crate::finding::FindingStep;
+use crate::finding::{FindingStep, UnitKind, UnitRef};
 use ravel_trace::naming;
 
 /// The fix of two accesses that nothing orders.
@@ -42,6 +42,9 @@ pub(super) fn one_lock_at(what: &str, steps: &[FindingStep]) -> String {
         };
         Some(format!("{} holds {locks}", method(step)?))
     };
+    if let Some(fix) = lock_of_one(steps) {
+        return fix;
+    }
     let (first, second) = (steps.first(), steps.last());
     let held: Vec<String> = first.into_iter().chain(second).filter_map(holds).collect();
     match held.as_slice() {
@@ -54,6 +57,25 @@ pub(super) fn one_lock_at(what: &str, steps: &[FindingStep]) -> String {
             listed(&methods)
         ),
     }
+}
+
+/// The fix if one of two accesses holds one lock and the other none.
+fn lock_of_one(steps: &[FindingStep]) -> Option<String> {
+    let [one, other] = steps else { return None };
+    let (locked, bare) = match (one.locks.as_slice(), other.locks.as_slice()) {
+        ([_], []) => (one, other),
+        ([], [_]) => (other, one),
+        _ => return None,
+    };
+    let (with, without) = (method(locked)?, method(bare)?);
+    let lock = told(locked.locks.first().filter(|_| locked.read_locks.is_empty())?);
+    if with == without && bare.line == 0 {
+        return None;
+    }
+    Some(match with == without {
+        true => format!("Hold {lock} in {without} at line {} too.", bare.line),
+        false => format!("Hold {lock} in {without} too, as {with} does."),
+    })
 }
 
 /// Why a lock held for reading is not enough to write.
@@ -108,7 +130,7 @@ fn number_class(steps: &[FindingStep]) -> Option<&'static str> {
 }
 
 /// The fix of a unit that others interrupt.
-pub(super) fn one_lock_over(unit: &str, what: &str, steps: &[FindingStep]) -> String {
+pub(super) fn one_lock_over(unit: &str, what: &str, own: Option<&UnitRef>, steps: &[FindingStep]) -> String {
     let Some(first) = steps.first() else {
         return format!("Hold one lock over the whole of {unit} and all other uses of {what}.");
     };
@@ -120,6 +142,17 @@ pub(super) fn one_lock_over(unit: &str, what: &str, steps: &[FindingStep]) -> St
     let common = common_lock(steps);
     if let Some(fix) = common.and_then(|lock| lock_for_writing(unit, lock, &of(false), steps)) {
         return fix;
+    }
+    if let Some(fix) = common.filter(|lock| own.is_some_and(|own| is_own_monitor(lock, own, steps))) {
+        let lock = told(fix);
+        return match of(true).as_slice() {
+            [] => format!("Make {unit} synchronized: it holds {lock} for each access by itself."),
+            [inner] => format!("Make {unit} synchronized: {inner} releases {lock} after each call."),
+            inner => format!(
+                "Make {unit} synchronized: {} each release {lock} when they return.",
+                listed(inner)
+            ),
+        };
     }
     match (common.map(|lock| told(lock)), of(true).as_slice()) {
         (Some(lock), []) => format!("Hold {lock} over the whole of {unit}, not for each access by itself."),
@@ -133,7 +166,9 @@ pub(super) fn one_lock_over(unit: &str, what: &str, steps: &[FindingStep]) -> St
             )
         }
         (None, _) => {
-            let others = of(false);
+            // The method that reads and writes, if a unit far above it is interrupted there.
+            let unit = &one_activation(steps).unwrap_or_else(|| unit.to_owned());
+            let others: Vec<String> = of(false).into_iter().filter(|other| other != unit).collect();
             if let Some(fix) = lock_of_one_side(unit, &others, steps) {
                 return fix;
             }
@@ -142,12 +177,32 @@ pub(super) fn one_lock_over(unit: &str, what: &str, steps: &[FindingStep]) -> St
                 false => format!(", and in {}", listed(&others)),
             };
             let atomic = match atomic_class(steps) {
-                Some(class) => format!("make {what} an {class} and change it by one call, such as addAndGet"),
-                None => "use one atomic operation".to_owned(),
+                Some(class) => format!(", or make {what} an {class} and change it by one call, such as addAndGet"),
+                None => String::new(),
             };
-            format!("Hold one lock over the whole of {unit}{others}, or {atomic}.")
+            format!("Hold one lock over the whole of {unit}{others}{atomic}.")
         }
     }
+}
+
+/// The method in which the interrupted thread has all its accesses, in one activation as far as the calls that led there say.
+fn one_activation(steps: &[FindingStep]) -> Option<String> {
+    let first = steps.first()?;
+    let mut own = steps.iter().filter(|step| step.thread == first.thread);
+    let same = |step: &FindingStep| {
+        (&step.class, &step.method) == (&first.class, &first.method) && step.callers() == first.callers()
+    };
+    let known = !first.callers().is_empty() && own.clone().count() > 1;
+    (known && own.all(same)).then(|| method(first))?
+}
+
+/// Whether a lock is the monitor of the object whose method a unit is: the lock has the name of its class, and the steps are in methods of it.
+fn is_own_monitor(lock: &str, own: &UnitRef, steps: &[FindingStep]) -> bool {
+    let name = naming::without_descriptor(&own.method);
+    let class = name.rsplit_once('.').map_or("", |(class, _)| class);
+    let is_method = own.kind == UnitKind::Method && !name.contains(['<', ' ']) && !name.contains("lambda$");
+    let in_class = |step: &FindingStep| step.class == class && step.read_locks.is_empty() && step.inside.is_none();
+    is_method && naming::lock::unnumbered(lock) == class && steps.iter().all(in_class)
 }
 
 /// The fix if a unit writes under a lock for reading, or reads under it and then writes under the lock for writing.
@@ -309,10 +364,9 @@ mod tests {
         );
         // A check and an update are more than one call of an AtomicInteger.
         steps[2].line = 5;
-        assert!(
-            told(&steps).ends_with("or use one atomic operation."),
-            "{}",
-            told(&steps)
+        assert_eq!(
+            told(&steps),
+            "Hold one lock over the whole of the unit, and in Shop.hit."
         );
     }
 
@@ -400,7 +454,7 @@ mod tests {
         let race = |first: FindingStep, second| help(Rule::DataRace, &variables, &[], &[first, second]);
         assert_eq!(
             race(locked("t1", "write", "add", lock), locked("t2", "read", "count", &[])),
-            "Hold one lock at every access to Stock.items: Stock.add holds Stock@1, Stock.count holds none."
+            "Hold the lock of Stock in Stock.count too, as Stock.add does."
         );
         let two = race(
             locked("t1", "write", "add", &["shop.Stock@1"]),
@@ -424,7 +478,7 @@ mod tests {
         };
         assert_eq!(
             torn(lock),
-            "Hold the lock of Stock over the whole of Stock.take: Stock.count and Stock.remove each release it when they return."
+            "Make Stock.take synchronized: Stock.count and Stock.remove each release the lock of Stock when they return."
         );
         assert_eq!(
             torn(&["shop.Stock$Shelf"]),
@@ -436,7 +490,7 @@ mod tests {
         );
         assert_eq!(
             torn(&[]),
-            "Hold one lock over the whole of Stock.take, and in Stock.remove, or use one atomic operation."
+            "Hold one lock over the whole of Stock.take, and in Stock.remove."
         );
         let half = |own: &[&str], other: &[&str]| {
             let steps = [

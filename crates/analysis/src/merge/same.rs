@@ -12,8 +12,9 @@
 //! A program that hangs in these methods because a signal is lost is the same bug as the race or the interruption that makes it hang.
 //!
 //! Fields of the program and the inside of objects of the JDK stay apart: another class of the JDK repairs the second alone. The strongest
-//! evidence leads. Of equals an interruption leads, since it says how far the lock must reach, unless the variable is an object of the
-//! JDK: then the race says which class to use instead.
+//! evidence leads. Of equals an interruption leads, since it says how far the lock must reach, with two exceptions. If the variable is an object of
+//! the JDK, the race says which class to use instead. If no lock guards the accesses and all lie in methods that the unit calls, as those of a cache
+//! below a long critical section, the race says where the lock is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -217,20 +218,35 @@ fn on_stack(step: &FindingStep) -> BTreeSet<String> {
 fn rank(finding: &Finding) -> impl Ord + '_ {
     let family = finding.rule.family();
     let inside = finding.steps.iter().all(is_inside);
+    let place = match (family.is_race(), inside) {
+        (false, false) if is_below_unit(finding) => 2,
+        (race, inside) => usize::from(race != inside),
+    };
     (
         std::cmp::Reverse(finding.evidence),
         family == RuleFamily::Serializability,
-        family.is_race() != inside,
+        place,
         finding.rule,
         &finding.id,
     )
+}
+
+/// Whether no lock guards the accesses of an interruption and none of them lies in the unit's own method.
+fn is_below_unit(finding: &Finding) -> bool {
+    let Some(unit) = finding.units.first() else {
+        return false;
+    };
+    let (steps, unit) = (&finding.steps, without_descriptor(&unit.method));
+    let common = |lock: &String| steps.iter().all(|step| step.locks.contains(lock));
+    let guarded = steps.first().is_some_and(|step| step.locks.iter().any(common));
+    !guarded && steps.iter().all(|step| method(step) != unit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analyse::analyse;
-    use crate::finding::{Evidence, Outcome};
+    use crate::finding::{Evidence, Outcome, UnitKind, UnitRef};
     use crate::registry;
     use crate::units::UnitSettings;
     use ravel_trace::memory::MemoryTrace;
@@ -416,6 +432,33 @@ mod tests {
             "{}",
             found[0].help
         );
+    }
+
+    #[test]
+    fn a_race_below_a_long_unit_is_told_as_a_race() {
+        let mut found = races(&[("shop.Stock.cache", "put", "put"), ("shop.Stock.cache", "put", "put")]);
+        found[0].rule = Rule::Atomicity;
+        let unit = |name: &str| UnitRef {
+            thread: "t1".to_owned(),
+            method: format!("shop.{name}()V"),
+            kind: UnitKind::Section,
+        };
+        found[0].units = vec![unit("Session.execute")];
+        let leads = |found: &[Finding]| {
+            let mut found = found.to_vec();
+            fold_same(&mut found);
+            assert_eq!(found.len(), 1);
+            found[0].rule
+        };
+        assert_eq!(leads(&found), Rule::DataRace);
+        // The unit's own method reads and writes, or a lock guards each access.
+        let mut own = found.clone();
+        own[0].units = vec![unit("Stock.put")];
+        assert_eq!(leads(&own), Rule::Atomicity);
+        for step in found.iter_mut().flat_map(|finding| &mut finding.steps) {
+            step.locks = vec!["shop.Stock".to_owned()];
+        }
+        assert_eq!(leads(&found), Rule::Atomicity);
     }
 
     #[test]
