@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, Evidence, Finding, Outcome, OutcomeKind, Rule, SerialRun};
 use ravel_protocol::goal::LogLine;
-use ravel_trace::naming;
+use ravel_trace::naming::{self, Frame};
 use ravel_trace::origin::is_platform;
 
 use super::derive::{CodeGoal, GoalsBuilder, SerialOrder, is_of_one_cell, pattern_goals, serial_orders, units};
@@ -69,6 +69,15 @@ pub struct Court<'a> {
 /// The pattern happened twice: raises the evidence as far as the runs and their controls allow. Why the finding is not harmful,
 /// empty if it is.
 pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut usize) -> Result<String> {
+    let verdict = compare(finding, one, court, runs)?;
+    if finding.evidence == Evidence::Confirmed && verdict != BY_ORDER {
+        disown_outcome(finding);
+    }
+    Ok(verdict)
+}
+
+/// The same; a bad end of the runs is told as the finding's, whether it is or not.
+fn compare(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut usize) -> Result<String> {
     finding.evidence = Evidence::Confirmed;
     let is_ready = one
         .happened
@@ -184,7 +193,7 @@ pub fn judge(finding: &mut Finding, one: &Open, court: &Court<'_>, runs: &mut us
         return Ok(String::new());
     }
     Ok(match worst {
-        Some(_) if by_order => "a serial order of the units has the same outcome".into(),
+        Some(_) if by_order => BY_ORDER.into(),
         Some(_) => "the same outcome also happens without the pattern".into(),
         None => "its directed runs had the outcome of a serial order".into(),
     })
@@ -242,6 +251,33 @@ pub fn judge_repeated(finding: &mut Finding, one: &Open, court: &Court<'_>, runs
         ends.push(bad);
     }
     Ok(())
+}
+
+const BY_ORDER: &str = "a serial order of the units has the same outcome";
+
+/// Tells a bad end that the comparison does not lay to the pattern as one that may have another cause: another bug of the program may end its runs.
+/// An exception that is thrown in or below the method of a step is the finding's own, and so is a deadlock of its threads.
+fn disown_outcome(finding: &mut Finding) {
+    let thrown = |outcome: &Outcome| is_thrown_in_steps(finding, &outcome.stack);
+    let is_own = finding.outcome.as_ref().is_none_or(|outcome| match outcome.kind {
+        OutcomeKind::Normal | OutcomeKind::Deadlock => true,
+        OutcomeKind::Exception => thrown(outcome),
+        OutcomeKind::Exit | OutcomeKind::Hang | OutcomeKind::Output | OutcomeKind::Value | OutcomeKind::Return => false,
+    });
+    if let Some(outcome) = finding.outcome.as_mut().filter(|_| !is_own) {
+        outcome.message.push_str(", which may have another cause");
+    }
+}
+
+/// Whether the stack of an exception goes through the method of a step.
+fn is_thrown_in_steps(finding: &Finding, stack: &[String]) -> bool {
+    let mut own = finding.steps.iter().map(|step| step.frame());
+    own.any(|own| {
+        let frames = stack.iter().map(|frame| Frame::parse(frame));
+        frames
+            .into_iter()
+            .any(|frame| (frame.class, frame.method) == (own.class, own.method))
+    })
 }
 
 const NO_EFFECT: &str = "its directed runs had no visible effect";

@@ -37,7 +37,7 @@ pub use self::places::{Places, PlacesBuilder};
 use self::rounds::WANTED_FACTS;
 pub(crate) use self::rounds::{is_of_platform, is_undecided};
 use crate::proof::Clock;
-use crate::words::last_lines;
+use crate::words::{self, last_lines};
 
 /// Occurrences of a finding that goals are made of.
 const MOST_CANDIDATES: usize = 4;
@@ -107,7 +107,7 @@ impl DirectedRun {
                     ..Outcome::new(OutcomeKind::Exception, exception).of(thread)
                 }),
                 LogLine::Deadlock { threads } => {
-                    let message = format!("{} deadlock", threads.join(" and "));
+                    let message = format!("{} wait for each other", words::threads(threads));
                     all.push(Outcome::new(OutcomeKind::Deadlock, message));
                 }
                 _ => {}

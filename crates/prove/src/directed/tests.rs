@@ -537,6 +537,18 @@ fn a_serial_run_that_a_third_thread_disturbs_is_no_control() {
 }
 
 #[test]
+fn a_bad_end_that_comes_without_the_pattern_too_is_said_to_have_perhaps_another_cause() {
+    // Another bug ends every run, whatever happens in it.
+    let program = |plan: &Goals| (1, plan.goals.iter().map(happens).collect());
+    let mut findings = vec![atomicity("f", "shop.Stock.left")];
+    directed(&mut findings, &places(), 100, &program);
+    assert_eq!(findings[0].evidence, Evidence::Confirmed);
+    let outcome = findings[0].outcome.as_ref().expect("an outcome");
+    let words = "the program ended with exit code 1, which may have another cause";
+    assert_eq!((outcome.kind, outcome.message.as_str()), (OutcomeKind::Exit, words));
+}
+
+#[test]
 fn a_bad_end_of_repeated_patterns_is_harm_if_many_exclusive_runs_lack_it() {
     let program = |exclusive_code: i32| {
         move |plan: &Goals| match plan.goals.first() {

@@ -226,6 +226,10 @@ pub fn stack(outcome: &Outcome) -> Option<String> {
 
 /// How a forced run ended, as in `uncaught exception in t1: java.lang.Exception`.
 pub fn outcome(outcome: &Outcome) -> String {
+    // Its message says all.
+    if outcome.kind == OutcomeKind::Normal && !outcome.message.is_empty() {
+        return outcome.message.clone();
+    }
     let mut text = outcome_kind(outcome.kind).to_owned();
     if let Some(thread) = &outcome.thread {
         text.push_str(" in ");
