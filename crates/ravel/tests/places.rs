@@ -184,6 +184,68 @@ fn calls_of_a_collection_that_must_be_one_step_are_named() {
 }
 
 #[test]
+fn a_step_inside_a_map_names_the_entry_and_its_value() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for jdk in tested_jdks() {
+        let shown = shown(&jdk, &compiled(&jdk, "Inventory", dir.path()), "Inventory", &[]);
+        let [finding] = &shown[..] else {
+            panic!("jdk {}: {shown:#?}", jdk.release);
+        };
+        let steps = finding["steps"].as_array().expect("steps");
+        assert!(steps.len() > 2, "{finding:#}");
+        for step in steps {
+            assert_eq!(step["variable"], "Inventory.stock", "{step:#}");
+            assert_eq!(step["part"], "\"apple\"", "{step:#}");
+            assert!(step["value"].is_string(), "jdk {}: {step:#}", jdk.release);
+        }
+        let serial = finding["serial"].as_array().expect("serial orders");
+        let mut steps = serial.iter().flat_map(|run| run["steps"].as_array().expect("steps"));
+        assert!(
+            steps.all(|step| step["part"] == "\"apple\"" && step["value"].is_string()),
+            "{serial:#?}"
+        );
+        let help = finding["help"].as_str().expect("a fix");
+        assert!(help.starts_with("Make Inventory.reserve synchronized: "), "{help}");
+    }
+}
+
+#[test]
+fn an_array_of_booleans_is_told_as_one() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for jdk in tested_jdks() {
+        let shown = shown(&jdk, &compiled(&jdk, "Seats", dir.path()), "Seats", &[]);
+        let [finding] = &shown[..] else {
+            panic!("jdk {}: {shown:#?}", jdk.release);
+        };
+        assert!(!finding.to_string().contains("byte[]"), "{finding:#}");
+        let steps = finding["steps"].as_array().expect("steps");
+        let values: Vec<&str> = steps.iter().filter_map(|step| step["value"].as_str()).collect();
+        assert!(values.contains(&"false") && values.contains(&"true"), "{finding:#}");
+    }
+}
+
+#[test]
+fn a_reference_to_an_inherited_method_is_at_its_place_in_the_program() {
+    let source = std::fs::read_to_string(root().join("crates/ravel/tests/java/Tags.java")).expect("the source");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for jdk in tested_jdks() {
+        let shown = shown(&jdk, &compiled(&jdk, "Tags", dir.path()), "Tags", &[]);
+        let [finding] = &shown[..] else {
+            panic!("jdk {}: {shown:#?}", jdk.release);
+        };
+        let lines = [line_of(&source, "some"), line_of(&source, "others")];
+        for step in finding["steps"].as_array().expect("steps") {
+            assert_eq!(step["class"], "Tags", "jdk {}: {step:#}", jdk.release);
+            assert!(
+                step["line"].as_u64().is_some_and(|line| lines.contains(&line)),
+                "{step:#}"
+            );
+            assert_eq!(step["variable"], "bag in Tags", "{step:#}");
+        }
+    }
+}
+
+#[test]
 fn a_pattern_of_the_user_is_reported_with_its_name_and_letters() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let config = dir.path().join("ravel.toml");
