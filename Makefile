@@ -11,7 +11,7 @@ export CARGO_INCREMENTAL ?= 0
 CASES ?= 20000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup build java msrv demo pictures examples test bench realworld integrations fuzz miri evidence trust slurm ship
+.PHONY: help setup build java jvms msrv demo pictures examples test bench realworld integrations fuzz miri evidence trust slurm ship
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
@@ -26,6 +26,7 @@ help:
 	@echo "make fuzz       hostile bytes and random programs, for long"
 	@echo "make miri       unit tests under Miri, which needs a nightly compiler"
 	@echo "make java       compile the Java classes of the agent, which are checked in"
+	@echo "make jvms       try JDKs 8 to 28, fetched from Debian's unstable archive and installed nowhere"
 	@echo "make msrv       check that the oldest supported Rust compiles Ravel"
 	@echo "make slurm      prove findings on a Slurm of one node, with a shard killed and tried again"
 	@echo "make ship       build the release files and try them in a clean Debian, from a clean clone"
@@ -39,6 +40,11 @@ build: setup
 
 java:
 	@scripts/compile-java.sh
+
+# RELEASES says which JDKs, JDKS where they are kept.
+jvms: setup
+	@$(CARGO) build --locked -p ravel
+	@scripts/with-jdk.sh scripts/jvms-test.sh $(RELEASES)
 
 msrv:
 	@scripts/msrv.sh

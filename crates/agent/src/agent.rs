@@ -472,8 +472,9 @@ fn listen(jvmti: Jvmti, controlled: bool) -> Result<(), String> {
     let functions = jvmti.functions();
     let mut wanted = jvmtiCapabilities::default();
     wanted.set_can_generate_all_class_hook_events(true);
-    wanted.set_can_generate_early_class_hook_events(true);
-    wanted.set_can_generate_early_vmstart(true);
+    // JDK 8 does both without being asked, and does not know these.
+    wanted.set_can_generate_early_class_hook_events(!supported::is_old());
+    wanted.set_can_generate_early_vmstart(!supported::is_old());
     // For programs that stand still; none of these changes how code runs.
     wanted.set_can_get_current_contended_monitor(true);
     wanted.set_can_get_monitor_info(true);
@@ -548,7 +549,8 @@ fn define_helpers(env: *mut JNIEnv) {
     for (name, bytes) in helper::CLASSES {
         let quiet = if everything { quiet(bytes).ok() } else { None };
         let bytes = quiet.as_deref().unwrap_or(bytes);
-        if !jvm::define_class(env, name, bytes) {
+        let taken = helper::for_release(bytes, supported::release()).is_ok_and(|it| jvm::define_class(env, name, &it));
+        if !taken {
             // Classes that were loaded before may call it, so the JVM may not come up. That is for the JVM to say.
             say(format_args!(
                 "the JVM does not take {}: this program cannot be recorded on this JVM",
@@ -559,6 +561,14 @@ fn define_helpers(env: *mut JNIEnv) {
             }
             return;
         }
+    }
+    let (name, bytes) = helper::UNSAFE;
+    if let Some(agent) = agent().filter(|_| supported::is_old())
+        && let Ok(class) = helper::for_release(bytes, supported::release())
+        && let Ok(class) = agent.instrumenter.stand_in_for_unsafe(&class)
+        && jvm::define_class(env, name, &class)
+    {
+        agent.instrumenter.use_stand_in();
     }
 }
 

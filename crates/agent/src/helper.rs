@@ -1,7 +1,10 @@
 //! The Java classes that inserted code calls. They are compiled when their sources change and checked in, so that building Ravel
 //! needs no JDK. `scripts/compile-java.sh` compiles them; the tests here find classes that are stale.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
+
+use ravel_classfile::{ClassFile, Result};
 
 macro_rules! classes {
     ($($name:literal)+) => {
@@ -54,6 +57,52 @@ pub const DIRECTOR: (&CStr, &[u8]) = (
     include_bytes!("../java/classes/RavelDirector.class"),
 );
 
+/// The class that calls of `sun.misc.Unsafe` go to on JDK 8; empty until the agent fills it.
+pub const UNSAFE: (&CStr, &[u8]) = (
+    c"java/lang/RavelUnsafe",
+    include_bytes!("../java/classes/RavelUnsafe.class"),
+);
+
+/// Packages that had another name in JDK 8.
+const PACKAGES_OF_8: [(&str, &str); 2] = [
+    ("jdk/internal/misc/", "sun/misc/"),
+    ("jdk/internal/vm/annotation/", "java/lang/invoke/"),
+];
+
+/// The same of names. `VarHandle` came later: no object is of the class that stands for it.
+const NAMES_OF_8: [(&str, &str); 5] = [
+    ("compareAndSetInt", "compareAndSwapInt"),
+    ("compareAndSetLong", "compareAndSwapLong"),
+    ("putLongRelease", "putOrderedLong"),
+    ("getByteOpaque", "getByteVolatile"),
+    ("java/lang/invoke/VarHandle", "java/lang/RavelTables"),
+];
+
+/// The version of class files that JDK 8 reads, and the first release that reads those which the compiler made.
+const VERSION_OF_8: u16 = 52;
+const MODULES: u32 = 9;
+
+/// A class as a JVM of this release takes it. For JDK 8 the names of what it calls differ, and the version of the class file: the compiler makes
+/// those of JDK 9, which have nothing else that is new.
+pub fn for_release(class: &[u8], release: u32) -> Result<Cow<'_, [u8]>> {
+    if release >= MODULES {
+        return Ok(Cow::Borrowed(class));
+    }
+    let mut class = ClassFile::parse(class)?;
+    class.major = VERSION_OF_8;
+    class.pool.replace_utf8(|text| {
+        let text = std::str::from_utf8(text).ok()?;
+        if let Some((_, old)) = NAMES_OF_8.iter().find(|(new, _)| *new == text) {
+            return Some(old.as_bytes().to_vec());
+        }
+        let renamed = PACKAGES_OF_8
+            .iter()
+            .fold(text.to_string(), |text, (new, old)| text.replace(new, old));
+        (renamed != text).then(|| renamed.into_bytes())
+    })?;
+    class.write().map(Cow::Owned)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +110,7 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::process::Command;
 
-    use ravel_classfile::{ClassFile, access};
+    use ravel_classfile::{Constant, access};
     use ravel_testing::{Jdk, OLDEST, installed_jdks, jdks, skip};
 
     use super::*;
@@ -138,10 +187,12 @@ mod tests {
         let path = format!("{}:{}", stubs.display(), ravel.display());
         let output = Command::new(jdk.tool("javac"))
             .args([
+                // The oldest that can patch `java.base`; see `for_release`.
                 "-source",
-                "17",
+                "9",
                 "-target",
-                "17",
+                "9",
+                "-XDstringConcat=inline",
                 "-Xlint:-options",
                 "-implicit:none",
                 "-nowarn",
@@ -223,10 +274,35 @@ mod tests {
         assert_eq!(recorded, digests(&classes), "the compiled classes are stale: {STALE}");
         let listed: Vec<String> = CLASSES
             .iter()
-            .chain([&DIRECTOR])
+            .chain([&DIRECTOR, &UNSAFE])
             .map(|(name, _)| name.to_string_lossy().into_owned())
             .collect();
         assert_eq!(listed.len(), classes.len(), "{listed:?} and {:?}", classes.keys());
+    }
+
+    #[test]
+    fn classes_for_jdk_8_name_nothing_that_it_lacks() {
+        for (name, bytes) in CLASSES.iter().chain([&DIRECTOR, &UNSAFE]) {
+            assert!(matches!(for_release(bytes, 11), Ok(Cow::Borrowed(_))));
+            let old = for_release(bytes, 8).expect("a class file");
+            let class = ClassFile::parse(&old).expect("a class file");
+            assert_eq!((class.major, class.name().expect("a name")), (52, name.to_bytes()));
+            for index in class.pool.indices() {
+                let Ok(text) = class.pool.text(index) else { continue };
+                let lacking = [
+                    "jdk/internal",
+                    "VarHandle",
+                    "StackWalker",
+                    "Opaque",
+                    "compareAndSetLong",
+                ];
+                assert!(!lacking.iter().any(|word| text.contains(word)), "{name:?} names {text}");
+                assert!(
+                    !matches!(class.pool.get(index), Ok(Constant::InvokeDynamic(..))),
+                    "{name:?}"
+                );
+            }
+        }
     }
 
     #[test]
@@ -234,7 +310,7 @@ mod tests {
         let mut methods = BTreeSet::new();
         // Test runners call this one, by reflection.
         let called_by_others = |name: &CStr| name == c"java/lang/RavelTests";
-        for (name, bytes) in CLASSES.iter().chain([&DIRECTOR]) {
+        for (name, bytes) in CLASSES.iter().chain([&DIRECTOR, &UNSAFE]) {
             let class = ClassFile::parse(bytes).expect("a class file");
             assert_eq!(class.name().expect("a name"), name.to_bytes());
             if called_by_others(name) {

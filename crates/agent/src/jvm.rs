@@ -182,19 +182,46 @@ pub fn string(env: *mut JNIEnv, text: &str) -> jobject {
 
 /// Whether a class itself declares a field of this name.
 pub fn declares_field(jvmti: Jvmti, class: jclass, name: &str) -> bool {
+    declared_field(jvmti, class, name).is_some()
+}
+
+/// A field that a class itself declares, as reflection has it; null if there is none. Unlike the look-up by JNI this does not initialise the class.
+pub fn reflected_field(jvmti: Jvmti, env: *mut JNIEnv, class: jclass, name: &str) -> jobject {
+    /// `JVM_ACC_STATIC`
+    const STATIC: jint = 8;
+    let found = declared_field(jvmti, class, name);
+    let (Some(field), Some(modifiers)) = (found, jvmti.functions().GetFieldModifiers) else {
+        return std::ptr::null_mut();
+    };
+    let mut flags: jint = 0;
+    // SAFETY: the field is one of the class; `flags` has room for the answer.
+    if unsafe { modifiers(jvmti.0, class, field, &raw mut flags) } != jvmtiError::NONE {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: called on a thread of the JVM with its own environment, and a field of this class.
+    unsafe {
+        let found = ((**env).ToReflectedField)(env, class, field, u8::from(flags & STATIC != 0));
+        clear(env);
+        found
+    }
+}
+
+/// The field of this name that a class itself declares.
+fn declared_field(jvmti: Jvmti, class: jclass, name: &str) -> Option<jfieldID> {
     let functions = jvmti.functions();
     let (Some(list), Some(name_of)) = (functions.GetClassFields, functions.GetFieldName) else {
-        return false;
+        return None;
     };
     let (mut count, mut fields): (jint, *mut jfieldID) = (0, std::ptr::null_mut());
     // SAFETY: `class` is a live reference; both have room for the answers.
     if unsafe { list(jvmti.0, class, &raw mut count, &raw mut fields) } != jvmtiError::NONE || fields.is_null() {
-        return false;
+        return None;
     }
     // SAFETY: JVMTI gave `count` field ids, freed below.
     let found = unsafe { std::slice::from_raw_parts(fields, count.max(0) as usize) }
         .iter()
-        .any(|field| {
+        .copied()
+        .find(|field| {
             let mut text: *mut c_char = std::ptr::null_mut();
             let none = std::ptr::null_mut();
             // SAFETY: the field is one of the class; only its name is asked for.

@@ -323,6 +323,7 @@ layout! {
         INITIALIZATIONS = address::INITIALIZATIONS;
         ENDS = address::ENDS;
         HINTS = address::HINTS;
+        RELEASE = address::RELEASE;
     }
 
     /// Sizes of tables: entries, or their logarithm.

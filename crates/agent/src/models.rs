@@ -5,6 +5,7 @@
 
 mod table;
 
+use crate::supported;
 use Effect::*;
 use table::{ATOMIC_METHODS, COMPLETABLE, QUEUE_METHODS, QUEUES, THREAD, UNSAFE, UNSAFE_METHODS};
 pub use table::{MODELS, ROUND};
@@ -161,6 +162,8 @@ pub struct Model {
     pub state: &'static str,
     /// Whether it counts in threads that run no application code at the time (workers of a pool).
     pub always: bool,
+    /// The first release of the JDK in which the method is none of these any more; 0 if it is one in all.
+    pub before: u32,
 }
 
 impl Effect {
@@ -194,7 +197,8 @@ fn concerns_in(models: &[Model], class: &str) -> bool {
     // Queues, atomics and stages have models by the shape of their names.
     class.starts_with("java/util/concurrent/")
         || class.starts_with("java/lang/invoke/VarHandle")
-        || class == UNSAFE
+        // That of JDK 8 has native methods, and the agent's own classes call the others.
+        || class == UNSAFE && !supported::is_old()
         || models.iter().any(|model| model.class == class)
 }
 
@@ -236,6 +240,7 @@ fn find_in(models: &[Model], class: &str, method: &str, descriptor: &str, is_sta
     };
     if let Some(model) = models
         .iter()
+        .filter(|model| model.before == 0 || supported::release() < model.before)
         .find(|model| model.class == class && model.method == method && descriptor.starts_with(model.parameters))
     {
         return Some(FoundModel {

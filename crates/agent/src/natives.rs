@@ -264,6 +264,17 @@ pub extern "system" fn Java_java_lang_Ravel_declares(
     )
 }
 
+/// `Ravel.field`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_field(env: *mut JNIEnv, _: jclass, of: jclass, name: jobject) -> jobject {
+    guarded(std::ptr::null_mut, || {
+        let (Some(agent), Some(name)) = (agent(), jvm::text(env, name)) else {
+            return std::ptr::null_mut();
+        };
+        jvm::reflected_field(agent.jvmti, env, of, &name)
+    })
+}
+
 /// `Ravel.fieldName`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_fieldName(env: *mut JNIEnv, _: jclass, of: jclass, index: jint) -> jobject {

@@ -27,6 +27,7 @@ use crate::memory::Region;
 use crate::options::Options;
 use crate::registry::HINT_WRITES;
 use crate::search::Op;
+use crate::supported;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::thread_block::{SETTLED, ThreadBlock};
 
@@ -70,6 +71,7 @@ pub mod address {
     pub const INITIALIZATIONS: i32 = 10;
     pub const ENDS: i32 = 11;
     pub const HINTS: i32 = 12;
+    pub const RELEASE: i32 = 13;
 }
 
 /// Bits of the answer to `address::FLAGS`.
@@ -215,6 +217,7 @@ impl Recorder {
             address::INITIALIZATIONS => self.sequence.at(32) as i64,
             address::ENDS => self.ends.at(0) as i64,
             address::HINTS => self.hints.at(0) as i64,
+            address::RELEASE => i64::from(supported::release().min(i32::MAX as u32)),
             _ => 0,
         }
     }

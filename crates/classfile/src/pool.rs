@@ -443,6 +443,38 @@ impl ConstantPool {
         self.add_two(tag::INVOKE_DYNAMIC, bootstrap, member)
     }
 
+    /// Replaces texts: `edit` gets each `Utf8` entry and gives the one that takes its place, or none to keep it. Indices stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// If a new text is too long.
+    pub fn replace_utf8(&mut self, mut edit: impl FnMut(&[u8]) -> Option<Vec<u8>>) -> Result<()> {
+        let mut raw = Vec::with_capacity(self.raw.len());
+        let mut entries = self.entries.clone();
+        for (slot, &at) in self.entries.iter().enumerate() {
+            if at == NO_ENTRY {
+                continue;
+            }
+            entries[slot] = raw.len() as u32;
+            let entry = entry_bytes(&self.raw, &self.entries, slot as u16);
+            let new = match entry.split_at_checked(3) {
+                Some(([tag::UTF8, ..], text)) => edit(text),
+                _ => None,
+            };
+            let Some(text) = new else {
+                raw.extend_from_slice(entry);
+                continue;
+            };
+            let length =
+                u16::try_from(text.len()).map_err(|_| ErrorKind::TooMany("a string's bytes").at(FIRST_ENTRY - 2))?;
+            raw.push(tag::UTF8);
+            put_u2(&mut raw, length);
+            raw.extend_from_slice(&text);
+        }
+        (self.raw, self.entries, self.index) = (raw, entries, None);
+        Ok(())
+    }
+
     /// The index of an existing `Utf8` entry, if there is one.
     pub fn find_utf8(&mut self, text: &str) -> Option<u16> {
         let text = encode_modified_utf8(text);

@@ -9,8 +9,10 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-/// The oldest release that the agent can be loaded into.
-pub const OLDEST: u32 = 17;
+/// Whether the agent can be loaded into a JVM of this release.
+pub fn is_supported(release: u32) -> bool {
+    release == 8 || release >= 11
+}
 
 /// What to do when there is no JDK.
 pub const HOW_TO_INSTALL: &str = "install a JDK 17 or later (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless; \
@@ -117,17 +119,20 @@ pub fn installed() -> Vec<Java> {
 /// The first JDK that Ravel can record and that has a compiler.
 pub fn jdk() -> Result<Java> {
     let all = installed();
-    if let Some(java) = all.iter().find(|java| java.release >= OLDEST && java.has_compiler()) {
+    if let Some(java) = all
+        .iter()
+        .find(|java| is_supported(java.release) && java.has_compiler())
+    {
         return Ok(java.clone());
     }
-    match all.iter().find(|java| java.release >= OLDEST) {
+    match all.iter().find(|java| is_supported(java.release)) {
         Some(runtime) => bail!(
             "{} is a Java runtime without a compiler (javac); {HOW_TO_INSTALL}",
             runtime.home.display()
         ),
         None => match all.first() {
             Some(old) => bail!(
-                "{} is Java {}, too old; {HOW_TO_INSTALL}",
+                "{} is Java {}, which Ravel does not support; {HOW_TO_INSTALL}",
                 old.home.display(),
                 old.version
             ),

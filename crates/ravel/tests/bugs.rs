@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::{Jdk, SECOND_JDK, comment, compiled, each, in_turn, ravel, root, run, skip, sources, tested_jdks};
+use crate::common::{
+    Jdk, OLD_JDKS, SECOND_JDK, comment, compiled, compiled_for_8, each, in_turn, old_jdks, ravel, root, run, skip,
+    sources, tested_jdks,
+};
 
 const LIMIT: Duration = Duration::from_secs(240);
 
@@ -344,6 +347,43 @@ fn bugs_are_proven_and_their_twins_are_silent() {
         } else {
             expect_silence(jdk, &classes, name, dir.path())
         }
+    });
+}
+
+/// Bugs that are proven on JDKs 8 and 11: a field, a deadlock, an order that was not recorded, an atomic, a map, a pool, futures, a lost signal, `Unsafe`.
+const ON_OLD: [&str; 9] = [
+    "CounterLost",
+    "DeadlockTwo",
+    "ShelfFull",
+    "AtomicGetThenSet",
+    "SessionTwice",
+    "ForkJoinTally",
+    "CompletableTally",
+    "LostSignal",
+    "UnsafePlainBeside",
+];
+
+#[test]
+fn bugs_are_proven_on_old_jvms() {
+    let jdks = old_jdks();
+    if jdks.is_empty() {
+        skip(
+            "old-jdk",
+            &format!("no bug is proven on JDK 8 or 11: {OLD_JDKS} names no folder with one"),
+        );
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let classes = compiled_for_8("bugs", |name| {
+        ON_OLD.contains(&name.strip_suffix("Fixed").unwrap_or(name))
+    });
+    let mut jobs: Vec<(&Jdk, &str, bool)> = Vec::new();
+    for jdk in &jdks {
+        jobs.extend(ON_OLD.iter().flat_map(|name| [(jdk, *name, true), (jdk, *name, false)]));
+    }
+    each(&jobs, |(jdk, name, buggy)| match buggy {
+        true => expect_bug(jdk, &classes, "bugs", name, dir.path()),
+        false => expect_silence(jdk, &classes, &format!("{name}Fixed"), dir.path()),
     });
 }
 

@@ -42,11 +42,14 @@ fn a_jvm_that_is_too_old_is_a_problem_with_a_way_out() {
     let java = home.path().join("bin/java");
     std::fs::write(&java, "#!/bin/sh\nexit 1\n").expect("written");
     std::fs::set_permissions(&java, std::fs::Permissions::from_mode(0o755)).expect("executable");
-    std::fs::write(home.path().join("release"), "JAVA_VERSION=\"1.8.0_392\"\n").expect("written");
+    std::fs::write(home.path().join("release"), "JAVA_VERSION=\"1.7.0_80\"\n").expect("written");
     let output = doctor(home.path(), &[]);
     let said = text(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("Java 1.8.0_392 is too old"), "{said}");
+    assert!(
+        said.contains("Java 1.7.0_80 is not supported: Ravel needs 8, 11 or later"),
+        "{said}"
+    );
     assert!(said.contains("1 problem to solve"), "{said}");
     assert!(said.contains("set JAVA_HOME="), "{said}");
 }

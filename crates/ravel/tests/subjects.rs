@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::common::{Jdk, SECOND_JDK, comment, compiled, each, ravel, run, skip, sources, tested_jdks};
+use crate::common::{
+    Jdk, OLD_JDKS, SECOND_JDK, comment, compiled, compiled_for_8, each, old_jdks, ravel, run, skip, sources,
+    tested_jdks,
+};
 use ravel_trace::names::{Location, SiteKind};
 use ravel_trace::reader::{ReadOptions, Reader};
 use ravel_trace::{Event, Mode, Names, Op, Source};
@@ -159,6 +162,48 @@ fn hard_programs_behave_the_same() {
             .path()
             .join(format!("{}-{}.ravel", subject.name(), subject.jdk.release));
         behaves_as_plain(subject, &trace)
+    });
+}
+
+/// Subjects that need syntax or classes of a later Java than 8.
+const LATER_THAN_8: &[&str] = &[
+    "DefaultMethods",
+    "Interrupts",
+    "Lambdas",
+    "MapBulk",
+    "Records",
+    "VarHandles",
+    "VarargsSwitch",
+];
+
+#[test]
+fn old_jvms_record_the_same_events() {
+    let jdks = old_jdks();
+    if jdks.is_empty() {
+        skip(
+            "old-jdk",
+            &format!("no JDK 8 or 11 records events: {OLD_JDKS} names no folder with one"),
+        );
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let wanted = |name: &str| !LATER_THAN_8.contains(&name);
+    let classes = compiled_for_8("events", wanted);
+    let mut all = Vec::new();
+    for jdk in jdks {
+        let fits = |source: &PathBuf| source.file_stem().and_then(|name| name.to_str()).is_some_and(wanted);
+        all.extend(sources("events").into_iter().filter(fits).map(|source| Subject {
+            jdk: jdk.clone(),
+            source,
+            classes: classes.clone(),
+        }));
+    }
+    each(&all, |subject| {
+        let trace = dir
+            .path()
+            .join(format!("{}-{}.ravel", subject.name(), subject.jdk.release));
+        behaves_as_plain(subject, &trace)?;
+        check(subject, &trace)
     });
 }
 

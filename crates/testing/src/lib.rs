@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-/// The oldest release that Ravel supports.
+/// The oldest release that all tests run on, and whose compiler they need. Some run on [older ones](old_jdks) as well.
 pub const OLDEST: u32 = 17;
 
 /// Says that a test, or a part of one, does not run because `tool` is missing.
@@ -69,10 +70,7 @@ pub fn installed_jdks() -> Vec<Jdk> {
             .find_map(|javac| javac.canonicalize().ok())
     });
     homes.extend(on_path.and_then(|javac| javac.ancestors().nth(2).map(Path::to_path_buf)));
-    for place in ["/usr/lib/jvm", "/usr/java", "/opt/java", "/opt/jdks"] {
-        let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
-        homes.extend(entries.map(|entry| entry.path()));
-    }
+    homes.extend(PLACES.iter().flat_map(|place| homes_in(Path::new(place))));
     let mut found = BTreeMap::new();
     for home in homes {
         let Ok(home) = home.canonicalize() else { continue };
@@ -85,6 +83,37 @@ pub fn installed_jdks() -> Vec<Jdk> {
     }
     found.into_values().collect()
 }
+
+/// Where JDKs are usually installed.
+const PLACES: [&str; 4] = ["/usr/lib/jvm", "/usr/java", "/opt/java", "/opt/jdks"];
+
+fn homes_in(place: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+/// JDKs and runtimes of the releases before [`OLDEST`] that Ravel supports, oldest first, one of each: from the folders that the variable
+/// RAVEL_OLD_JDKS names (`scripts/fetch-jdks.sh` makes such a folder), else from the usual places. There may be none.
+pub fn old_jdks() -> Vec<Jdk> {
+    let homes: Vec<PathBuf> = match std::env::var_os(OLD_JDKS) {
+        Some(folders) => std::env::split_paths(&folders)
+            .flat_map(|folder| homes_in(&folder))
+            .collect(),
+        None => PLACES.iter().flat_map(|place| homes_in(Path::new(place))).collect(),
+    };
+    let mut found = BTreeMap::new();
+    for home in homes {
+        if home.join("bin/java").exists()
+            && let Some(release @ (8 | 11..OLDEST)) = release(&home).or_else(|| told_release(&home))
+        {
+            found.entry(release).or_insert(Jdk { home, release });
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The variable with folders of old JDKs.
+pub const OLD_JDKS: &str = "RAVEL_OLD_JDKS";
 
 /// The oldest and the newest JDK: what whole-program tests run on. A single one is [skipping](skip) the other.
 pub fn tested_jdks() -> Vec<Jdk> {
@@ -105,9 +134,21 @@ pub fn tested_jdks() -> Vec<Jdk> {
 /// How [`skip`] and `scripts/test.sh` call a JDK that is newer than the oldest.
 pub const SECOND_JDK: &str = "second-jdk";
 
+/// The release of a JDK that has no `release` file, as some of release 8: its `java` tells it.
+fn told_release(home: &Path) -> Option<u32> {
+    let output = Command::new(home.join("bin/java")).arg("-version").output().ok()?;
+    number(String::from_utf8_lossy(&output.stderr).split('"').nth(1)?)
+}
+
 /// The release of a JDK, from its `release` file.
 pub fn release(home: &Path) -> Option<u32> {
     let text = std::fs::read_to_string(home.join("release")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
-    line.trim_matches('"').split(['.', '-', '+']).next()?.parse().ok()
+    number(line.trim_matches('"'))
+}
+
+/// Before release 9 the first number of a version is always 1.
+fn number(version: &str) -> Option<u32> {
+    let version = version.strip_prefix("1.").unwrap_or(version);
+    version.split(['.', '-', '+']).next()?.parse().ok()
 }

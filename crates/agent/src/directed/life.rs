@@ -30,6 +30,7 @@ use crate::instrument::emit::Emit;
 use crate::instrument::hook;
 use crate::jvm::{self, Jvmti};
 use crate::options::Options;
+use crate::supported;
 use ravel_protocol::goal::{GoalShape, Goals, LogLine, Released};
 
 /// How long threads are looked at for a deadlock after a cycle of locks has closed.
@@ -221,7 +222,8 @@ impl Directed {
     /// Defines the helper, and gives hooks to classes that are loaded already.
     fn begin(&'static self, env: *mut JNIEnv) -> Result<(), String> {
         let (name, bytes) = helper::DIRECTOR;
-        if !jvm::define_class(env, name, bytes) {
+        let bytes = helper::for_release(bytes, supported::release()).map_err(|error| error.to_string())?;
+        if !jvm::define_class(env, name, &bytes) {
             return Err("the JVM does not take the helper class".into());
         }
         enable(self.jvmti, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK)?;
@@ -570,6 +572,20 @@ pub extern "system" fn Java_java_lang_RavelDirector_table(_: *mut JNIEnv, _: jcl
         };
         table.as_ptr() as jlong
     })
+}
+
+/// `RavelDirector.number`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_RavelDirector_number(env: *mut JNIEnv, _: jclass) -> jobject {
+    let Some(directed) = DIRECTED.get().filter(|_| supported::is_old()) else {
+        return std::ptr::null_mut();
+    };
+    let number = || {
+        // SAFETY: called on a thread of the JVM with its own environment; the name is NUL-terminated.
+        let thread = unsafe { ((**env).FindClass)(env, c"java/lang/Thread".as_ptr()) };
+        jvm::reflected_field(directed.jvmti, env, thread, "tid")
+    };
+    catch_unwind(AssertUnwindSafe(number)).unwrap_or(std::ptr::null_mut())
 }
 
 /// `RavelDirector.arrive`

@@ -24,7 +24,11 @@ pub const OF_TOOL: i32 = 1 << 30;
 pub fn concerns(name: &str) -> bool {
     matches!(
         name,
-        "java/lang/Thread" | "java/lang/VirtualThread" | "java/lang/Class" | "jdk/internal/reflect/Reflection"
+        "java/lang/Thread"
+            | "java/lang/VirtualThread"
+            | "java/lang/Class"
+            | "jdk/internal/reflect/Reflection"
+            | "sun/reflect/Reflection"
     ) || models::concerns(name)
 }
 
@@ -73,7 +77,10 @@ fn rewrite_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCo
         ("java/lang/VirtualThread", "run") if method.descriptor == "(Ljava/lang/Runnable;)V" => {
             return virtual_run(cx, class, method);
         }
-        ("jdk/internal/reflect/Reflection", "filterFields") => return filter_fields(cx, class, method),
+        // The second one is that of JDK 8.
+        ("jdk/internal/reflect/Reflection" | "sun/reflect/Reflection", "filterFields") => {
+            return filter_fields(cx, class, method);
+        }
         _ => {}
     }
     if (cx.name.as_str(), name) == (models::ROUND.0, models::ROUND.1) {
@@ -235,7 +242,12 @@ fn filter_fields(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCon
 }
 
 /// Puts `RavelModels.in` and `RavelModels.out` around a modelled method.
-fn model(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodContext, found: &FoundModel) -> Result<bool> {
+pub(super) fn model(
+    cx: &mut Context<'_>,
+    class: &mut ClassFile,
+    method: &MethodContext,
+    found: &FoundModel,
+) -> Result<bool> {
     let Some(code) = class.code(&class.methods[method.index])? else {
         return Ok(false);
     };

@@ -7,11 +7,13 @@ pub(crate) mod emit;
 mod fences;
 pub(crate) mod hook;
 pub(crate) mod library;
+mod old_unsafe;
 mod ordering;
 mod quiet;
 mod redirect;
 mod unheeded;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ravel_classfile::{
@@ -62,6 +64,8 @@ pub struct Instrumenter {
     state: Mutex<InstrumentState>,
     /// Where classes are loaded again and again: what became of the application's, with the bytes that they had.
     again: Option<Mutex<Rewritten>>,
+    /// Whether calls of `sun.misc.Unsafe` go to the class that stands for it.
+    stands_in: AtomicBool,
 }
 
 /// Classes by name: the bytes, and those that they became.
@@ -114,7 +118,13 @@ impl Instrumenter {
                 counts: Counts::default(),
             }),
             again: None,
+            stands_in: AtomicBool::new(false),
         }
+    }
+
+    /// The class that stands for `sun.misc.Unsafe` is there: from now on calls go to it.
+    pub fn use_stand_in(&self) {
+        self.stands_in.store(true, Ordering::Relaxed);
     }
 
     /// Keeps what became of the application's classes, which are loaded again.
@@ -221,8 +231,31 @@ impl Instrumenter {
         let mut changed = library::concerns(name) && library::rewrite(&mut cx, &mut class)?;
         if self.filter.keeps_order(name) {
             changed |= ordering::rewrite(&mut cx, &mut class)?;
+            if self.stands_in.load(Ordering::Relaxed) {
+                changed |= old_unsafe::redirect(&mut class)?;
+            }
         }
         if changed { class.write().map(Some) } else { Ok(None) }
+    }
+
+    /// The class that stands for `sun.misc.Unsafe` in the code of programs on JDK 8, made of an empty one.
+    pub fn stand_in_for_unsafe(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut state = self.lock();
+        let mut class = ClassFile::parse(bytes)?;
+        let mut cx = Context {
+            filter: &self.filter,
+            focus: None,
+            for_races: false,
+            moved: Vec::new(),
+            state: &mut state,
+            forcing: self.forcing,
+            searching: self.redirects.search,
+            class: ClassId(0),
+            name: "sun/misc/Unsafe".to_string(),
+            superclass: super_name(&class)?,
+        };
+        old_unsafe::stand_in(&mut cx, &mut class)?;
+        class.write()
     }
 
     fn rewrite(
@@ -275,6 +308,9 @@ impl Instrumenter {
                 add_word(&cx, &mut class)?;
                 if treatment == Treatment::Application {
                     application::rewrite(&mut cx, &mut class)?;
+                    if self.stands_in.load(Ordering::Relaxed) {
+                        old_unsafe::redirect(&mut class)?;
+                    }
                 } else if !self.focus.as_ref().is_some_and(|focus| focus.is_plain(name)) {
                     library::rewrite_collection(&mut cx, &mut class)?;
                 }

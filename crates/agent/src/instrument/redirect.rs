@@ -59,6 +59,15 @@ const UNPARK: Call = (
     ("jdk/internal/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V"),
     (hook::SEARCH_UNPARK, "(Ljdk/internal/misc/Unsafe;Ljava/lang/Object;)V"),
 );
+/// The same on JDK 8.
+const OLD_PARK: Call = (
+    ("sun/misc/Unsafe", "park", "(ZJ)V"),
+    (hook::SEARCH_PARK, "(Lsun/misc/Unsafe;ZJ)V"),
+);
+const OLD_UNPARK: Call = (
+    ("sun/misc/Unsafe", "unpark", "(Ljava/lang/Object;)V"),
+    (hook::SEARCH_UNPARK, "(Lsun/misc/Unsafe;Ljava/lang/Object;)V"),
+);
 const ADJUSTMENT: Call = (
     ("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J"),
     (hook::ADJUSTMENT, "(J)J"),
@@ -118,7 +127,7 @@ impl Redirects {
                 RUNTIME_HALT,
                 SHUTDOWN_HOOK,
             ],
-            _ if self.search && PARKING.contains(&class) => &[PARK, UNPARK],
+            _ if self.search && PARKING.contains(&class) => &[PARK, UNPARK, OLD_PARK, OLD_UNPARK],
             _ if application && self.clock && self.exit => {
                 &[MILLIS, NANOS, SLEEP, SLEEP_NANOS, EXIT, RUNTIME_EXIT, RUNTIME_HALT]
             }

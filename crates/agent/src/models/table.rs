@@ -16,6 +16,7 @@ pub(super) const fn m(class: &'static str, method: &'static str, effect: Effect)
         argument: Of::None,
         state: "",
         always: false,
+        before: 0,
     }
 }
 
@@ -38,6 +39,10 @@ impl Model {
     }
     pub(super) const fn state(mut self, state: &'static str) -> Model {
         self.state = state;
+        self
+    }
+    pub(super) const fn before(mut self, release: u32) -> Model {
+        self.before = release;
         self
     }
     pub(super) const fn always(mut self) -> Model {
@@ -197,6 +202,8 @@ pub const MODELS: &[Model] = &[
     m(FJ_TASK, "setDone", Tell),
     m(FJ_TASK, "trySetThrown", Tell),
     m(FJ_TASK, "trySetCancelled", Tell),
+    m(FJ_TASK, "setCompletion", Tell).before(9),
+    m(FJ_TASK, "abnormalCompletion", Tell).before(17),
     m(FJ_TASK, "join", Receive),
     m(FJ_TASK, "get", Receive),
     m(FJ_TASK, "invoke", Receive),
@@ -226,6 +233,11 @@ pub const MODELS: &[Model] = &[
     m(FJ_POOL, "invoke", Invoke).of(Of::None).arg(1).always(),
     m(FJ_POOL, "externalSubmit", SendArgument).of(Of::None).arg(1).always(),
     m(FJ_POOL, "poolSubmit", SendArgument).of(Of::None).arg(2).always(),
+    m(FJ_POOL, "externalPush", SendArgument)
+        .of(Of::None)
+        .arg(1)
+        .always()
+        .before(9),
     m(COMPLETABLE, "completeNull", Send).always(),
     m(COMPLETABLE, "completeValue", Send).always(),
     m(COMPLETABLE, "completeThrowable", Send).always(),
@@ -327,6 +339,12 @@ pub const MODELS: &[Model] = &[
     m(COWA, "clear", StateUpdate).state("state"),
     // Class loading and linking happen in whichever thread comes first, and are not the program's.
     m("java/lang/ClassLoader", "loadClass", Hide).of(Of::None),
+    m("java/lang/ClassLoader", "checkPackageAccess", Hide)
+        .of(Of::None)
+        .before(9),
+    m("sun/misc/Launcher$AppClassLoader", "loadClass", Hide)
+        .of(Of::None)
+        .before(9),
     m("jdk/internal/loader/BuiltinClassLoader", "loadClassOrNull", Hide).of(Of::None),
     m("jdk/internal/loader/BuiltinClassLoader", "loadClass", Hide).of(Of::None),
     m("java/lang/invoke/MethodHandleNatives", "linkCallSite", Hide).of(Of::None),

@@ -137,7 +137,7 @@ pub fn for_each_readable_class(
 }
 
 /// Calls `each` with every class of the JDK at `home`: those of `lib/modules`, which the JVM runs, or if that is
-/// missing or packed in a way that cannot be read, those of `jmods`.
+/// missing or packed in a way that cannot be read, those of `jmods`. Of a JDK before release 9, those of `rt.jar` and the jars beside it.
 pub fn for_each_jdk_class(home: &Path, each: &mut dyn FnMut(ClassEntry) -> Flow) -> Result<()> {
     let options = Options::default();
     let mut walk = Walk {
@@ -150,7 +150,15 @@ pub fn for_each_jdk_class(home: &Path, each: &mut dyn FnMut(ClassEntry) -> Flow)
 
 /// Whether a directory is the home of a JDK.
 pub fn is_jdk(home: &Path) -> bool {
-    home.join("lib/modules").is_file() || home.join("jmods/java.base.jmod").is_file()
+    home.join("lib/modules").is_file() || home.join("jmods/java.base.jmod").is_file() || jars(home).is_some()
+}
+
+/// The jars with the classes of a JDK, or of a runtime, before release 9; none of a later one.
+pub fn jars(home: &Path) -> Option<Vec<PathBuf>> {
+    let folders = [home.join("jre/lib"), home.join("lib")];
+    let folder = folders.into_iter().find(|folder| folder.join("rt.jar").is_file())?;
+    let all = ["rt.jar", "jce.jar", "jsse.jar", "charsets.jar"].map(|name| folder.join(name));
+    Some(all.into_iter().filter(|jar| jar.is_file()).collect())
 }
 
 struct Walk<'a> {
@@ -205,6 +213,14 @@ impl Walk<'_> {
     }
 
     fn jdk(&mut self, home: &Path) -> Result<Flow> {
+        if let Some(jars) = jars(home) {
+            for jar in jars {
+                if self.path(&jar)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            return Ok(ControlFlow::Continue(()));
+        }
         let modules = home.join("lib/modules");
         let jmods = home.join("jmods");
         if modules.is_file() {

@@ -124,12 +124,8 @@ fn javas(problems: &mut Vec<String>) -> Result<()> {
 
 /// Records the built-in class on this JVM.
 fn probe(java: &Java) -> Result<String> {
-    if java.release < java::OLDEST {
-        anyhow::bail!(
-            "Java {} is too old, {} is the oldest that works",
-            java.version,
-            java::OLDEST
-        );
+    if !java::is_supported(java.release) {
+        anyhow::bail!("Java {} is not supported: Ravel needs 8, 11 or later", java.version);
     }
     let directory = scratch::directory()?;
     std::fs::write(directory.path().join("Probe.class"), PROBE).context("a temporary file")?;

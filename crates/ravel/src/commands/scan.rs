@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ravel_analysis::finding::{ClassCounts, Report, Scanned, Summary};
-use ravel_classfile::archive::ArchiveError;
+use ravel_classfile::archive::{self, ArchiveError};
 use ravel_report::config::Config;
 use ravel_report::{Notes, words};
 use ravel_scan::expr::MAX_PARTS;
@@ -67,7 +67,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let start = Instant::now();
     if let Some(home) = options.jdk.as_ref().filter(|home| !is_jdk(home)) {
         anyhow::bail!(
-            "--jdk {}: not a JDK: neither lib/modules nor jmods exists there",
+            "--jdk {}: not a JDK: neither lib/modules nor jmods nor rt.jar exists there",
             home.display()
         );
     }
@@ -115,7 +115,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 fn is_jdk(home: &Path) -> bool {
-    home.join("lib/modules").is_file() || home.join("jmods").is_dir()
+    home.join("lib/modules").is_file() || home.join("jmods").is_dir() || archive::jars(home).is_some()
 }
 
 fn scanned(counts: &Counts) -> Scanned {

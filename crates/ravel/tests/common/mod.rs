@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use ravel_testing::{Jdk, SECOND_JDK, jdks, program, skip, tested_jdks};
+pub use ravel_testing::{Jdk, OLD_JDKS, SECOND_JDK, jdks, old_jdks, program, skip, tested_jdks};
 
 /// A directory for a whole test binary. Nothing removes it at the end, so it is not among the temporary files.
 pub fn kept_directory(name: &str) -> PathBuf {
@@ -95,16 +95,38 @@ pub fn compiled(jdk: &Jdk, folder: &'static str, release: u32) -> PathBuf {
         .clone()
 }
 
-/// Compiles these sources for the oldest release that is supported.
+/// The classes of these subjects of a folder for Java 8, compiled once by the oldest JDK that has a compiler.
+pub fn compiled_for_8(folder: &'static str, wanted: impl Fn(&str) -> bool) -> PathBuf {
+    let directory = kept_directory(&format!("{folder}-for-8"));
+    std::fs::remove_dir_all(&directory).expect("the directory can be cleared");
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let mut chosen = sources(folder);
+    chosen.retain(|path| path.file_stem().and_then(|name| name.to_str()).is_some_and(&wanted));
+    // `--release` hides `sun.misc.Unsafe`.
+    javac_with(
+        &oldest_jdk(),
+        &chosen,
+        &["-Xlint:-options", "-source", "8", "-target", "8"],
+        &directory,
+    );
+    directory
+}
+
+/// Compiles these sources for the oldest release that all tests run on.
 pub fn compile_some(jdk: &Jdk, sources: &[PathBuf], to: &Path) {
     javac(jdk, sources, 17, to);
 }
 
 fn javac(jdk: &Jdk, sources: &[PathBuf], release: u32, to: &Path) {
+    javac_with(jdk, sources, &["--release", &release.to_string()], to);
+}
+
+fn javac_with(jdk: &Jdk, sources: &[PathBuf], options: &[&str], to: &Path) {
     let _place = place();
     let output = Command::new(jdk.tool("javac"))
         .args(["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"])
-        .args(["-g", "-nowarn", "--release", &release.to_string(), "-d"])
+        .args(options)
+        .args(["-g", "-nowarn", "-d"])
         .arg(to)
         .args(sources)
         .output()

@@ -19,6 +19,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use ravel_classfile::archive;
 use rustc_hash::FxHasher;
 
 use crate::body::{Body, Stmt};
@@ -80,7 +81,11 @@ fn key(home: &Path, options: &Options) -> io::Result<u64> {
     }
     hasher.write_usize(options.modules.len());
     let image = home.join("lib/modules");
-    if image.is_file() {
+    if let Some(jars) = archive::jars(home) {
+        for jar in &jars {
+            hash_file(jar, &mut hasher)?;
+        }
+    } else if image.is_file() {
         hash_file(&image, &mut hasher)?;
     } else {
         let mut files: Vec<PathBuf> = fs::read_dir(home.join("jmods"))?

@@ -64,6 +64,9 @@ final class Ravel {
     /** Whether a class itself declares a field of this name. */
     static native boolean declares(Class<?> type, String name);
 
+    /** A field that a class itself declares, also one that reflection does not show; null if there is none. */
+    static native java.lang.reflect.Field field(Class<?> type, String name);
+
     /** The instance fields of a class from 0 on, its static fields from -1 down. */
     static native String fieldName(Class<?> type, int index);
 
@@ -145,7 +148,7 @@ final class Ravel {
      */
     static void prepare() {
         if (TABLE.length == 0) return;
-        new RavelObjects.Ref(TABLE, 0, 0, null).refersTo(null);
+        new RavelObjects.Ref(TABLE, 0, 0, null).isTo(null);
         flush(0);
         grow(0);
         ids(0);
@@ -175,6 +178,7 @@ final class Ravel {
         hasWord(Object.class);
         fieldName(Object.class, 0);
         fieldNumber(Object.class, 0);
+        field(Object.class, "");
         RavelObjects.offset(Object.class);
     }
 }

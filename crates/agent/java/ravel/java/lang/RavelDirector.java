@@ -13,9 +13,15 @@ public final class RavelDirector {
     private static final long UNITS = table(true);
     /** The most frames of a stack that are kept. */
     private static final int FRAMES = 40;
-    private static final long NUMBER = U.objectFieldOffset(Thread.class, "tid");
+    private static final long NUMBER = numberOffset();
 
     private RavelDirector() {
+    }
+
+    /** JDK 8 tells it of a field as reflection has it alone, others by its name. */
+    private static long numberOffset() {
+        java.lang.reflect.Field number = number();
+        return number == null ? U.objectFieldOffset(Thread.class, "tid") : U.objectFieldOffset(number);
     }
 
     private static long thread() {
@@ -122,6 +128,9 @@ public final class RavelDirector {
     }
 
     private static native long table(boolean units);
+
+    /** The field of Thread with its number on JDK 8, else null. */
+    private static native java.lang.reflect.Field number();
 
     private static native void arrive(Object object, Object key, int index, int site, long thread);
 

@@ -12,7 +12,7 @@ final class RavelDriver {
     private RavelDriver() {}
 
     /** What the program prints is not kept, only a number that tells its lines from others, in whichever order the threads print them. */
-    private static final class Lines extends OutputStream {
+    static final class Lines extends OutputStream {
         private long all;
         private long line;
 
@@ -40,7 +40,7 @@ final class RavelDriver {
         private final ClassLoader program;
 
         Loader(ClassLoader program) {
-            super(ClassLoader.getPlatformClassLoader());
+            super(platform(program));
             this.program = program;
         }
 
@@ -55,9 +55,13 @@ final class RavelDriver {
             return defineClass(name, bytes, 0, bytes.length);
         }
 
+        private static ClassLoader platform(ClassLoader program) {
+            return RavelTables.RELEASE < 9 ? program.getParent() : ClassLoader.getPlatformClassLoader();
+        }
+
         private byte[] read(String file) {
             try (InputStream in = program.getResourceAsStream(file)) {
-                return in == null ? null : in.readAllBytes();
+                return in == null ? null : all(in);
             } catch (java.io.IOException e) {
                 return null;
             }
@@ -101,13 +105,24 @@ final class RavelDriver {
         }
     }
 
+    /** Everything that is left in a stream. */
+    private static byte[] all(InputStream in) throws java.io.IOException {
+        byte[] all = new byte[1 << 12];
+        int length = 0;
+        for (int more; (more = in.read(all, length, all.length - length)) >= 0; ) {
+            length += more;
+            if (length == all.length) all = java.util.Arrays.copyOf(all, 2 * length);
+        }
+        return java.util.Arrays.copyOf(all, length);
+    }
+
     static void run(String main, String[] args) throws Throwable {
         ClassLoader program = ClassLoader.getSystemClassLoader();
         PrintStream out = System.out, err = System.err;
         InputStream in = System.in;
-        byte[] input = in.readAllBytes();
+        byte[] input = all(in);
         Properties properties = (Properties) System.getProperties().clone();
-        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
+        PrintStream nowhere = new PrintStream(RavelTables.RELEASE < 11 ? new Lines() : OutputStream.nullOutputStream());
         while (Ravel.nextRun()) {
             Lines lines = new Lines();
             System.setOut(new PrintStream(lines));

@@ -159,7 +159,12 @@ final class RavelHandles {
 
     private static Object referenceIn(Object holder, String name) {
         long at = offsetOf(holder, name);
-        return at < 0 ? null : U.getReference(holder, at);
+        return at < 0 ? null : reference(holder, at);
+    }
+
+    @SuppressWarnings("deprecation")
+    private static Object reference(Object holder, long at) {
+        return RELEASE < 12 ? U.getObject(holder, at) : U.getReference(holder, at);
     }
 
     private static long offsetOf(Object holder, String name) {
@@ -170,6 +175,6 @@ final class RavelHandles {
 
     /** Asks first: an exception that leaves a method, caught or not, makes the JVM forget the thread's scoped values. */
     private static long offsetIn(Class<?> type, String name) {
-        return Ravel.declares(type, name) ? U.objectFieldOffset(type, name) : -1;
+        return Ravel.declares(type, name) ? fieldOffset(type, name) : -1;
     }
 }

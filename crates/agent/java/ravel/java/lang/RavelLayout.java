@@ -322,6 +322,7 @@ final class RavelLayout {
         static final int INITIALIZATIONS = 10;
         static final int ENDS = 11;
         static final int HINTS = 12;
+        static final int RELEASE = 13;
     }
 
     /** Sizes of tables: entries, or their logarithm. */

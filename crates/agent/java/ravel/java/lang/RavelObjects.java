@@ -34,6 +34,10 @@ public final class RavelObjects {
             this.hash = hash;
             this.next = next;
         }
+
+        boolean isTo(Object object) {
+            return RELEASE < 16 ? get() == object : refersTo(object);
+        }
     }
 
     /** The word of a JDK object being made. */
@@ -159,7 +163,7 @@ public final class RavelObjects {
     private static int wordOffset(Class<?> type) {
         if (!Ravel.hasWord(type)) return -1;
         try {
-            return (int) U.objectFieldOffset(type, "ravel$w");
+            return (int) fieldOffset(type, "ravel$w");
         } catch (InternalError e) {
             return -1;
         }
@@ -168,7 +172,7 @@ public final class RavelObjects {
     static int numbered(Object o, int hash) {
         int slot = (hash ^ hash >>> 16) & 0xFFFF;
         for (Ref r = TABLE[slot]; r != null; r = r.next) {
-            if (r.hash == hash && r.refersTo(o)) return r.number;
+            if (r.hash == hash && r.isTo(o)) return r.number;
         }
         return enlist(o, hash, slot);
     }
@@ -178,8 +182,8 @@ public final class RavelObjects {
         synchronized (TABLE) {
             Ref live = null;
             for (Ref r = TABLE[slot]; r != null; r = r.next) {
-                if (r.hash == hash && r.refersTo(o)) return r.number;
-                if (!r.refersTo(null)) live = new Ref(r.get(), r.number, r.hash, live);
+                if (r.hash == hash && r.isTo(o)) return r.number;
+                if (!r.isTo(null)) live = new Ref(r.get(), r.number, r.hash, live);
             }
             int number = Ravel.number(o.getClass());
             TABLE[slot] = new Ref(o, number, hash, live);

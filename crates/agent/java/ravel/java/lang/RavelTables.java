@@ -29,10 +29,23 @@ final class RavelTables {
     static final long HINTS = Ravel.address(Address.HINTS);
     /** The offset of the word in the thread's block that moves whenever an access may say something new again: see RavelRepeats.sure. */
     static final long SAYS_NEW = (FLAGS & FOR_RACES) != 0 ? STRETCH : EPOCH;
-    static final long SEED = U.objectFieldOffset(java.util.concurrent.atomic.AtomicLong.class, "value");
-    static final long CLASS_WORD = U.objectFieldOffset(Class.class, "ravel$o");
+    /** The release of this JVM: 8, 11, 17 and so on. */
+    static final int RELEASE = (int) Ravel.address(Address.RELEASE);
+    static final long SEED = fieldOffset(java.util.concurrent.atomic.AtomicLong.class, "value");
+    static final long CLASS_WORD = fieldOffset(Class.class, "ravel$o");
     /** The objects without a word, by hash; also the lock of this table and of the next. */
     static final RavelObjects.Ref[] TABLE = new RavelObjects.Ref[1 << 16];
     /** The field that a handle or updater is for, by the handle's number; -1 if it is none that is known. */
     static int[] handles = new int[64];
+
+    /** The offset of a field that the class itself declares; an InternalError if it declares none of this name. */
+    static long fieldOffset(Class<?> type, String name) {
+        if (RELEASE >= 11) return U.objectFieldOffset(type, name);
+        java.lang.reflect.Field field = Ravel.field(type, name);
+        if (field == null) throw new InternalError(name);
+        return (field.getModifiers() & STATIC) != 0 ? U.staticFieldOffset(field) : U.objectFieldOffset(field);
+    }
+
+    /** As {@code java.lang.reflect.Modifier} has it. */
+    private static final int STATIC = 8;
 }
