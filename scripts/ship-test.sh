@@ -3,8 +3,9 @@
 # commands of both and of docs/integration.md in a clean Debian (debootstrap, as root) that has only the package and a JDK.
 #
 # usage: scripts/ship-test.sh [FOLDER]        FOLDER: where to write [default: target/ship]
-#   BINARY   a binary that is built already, instead of a build of the clone
+#   BINARY   a static binary (x86_64-unknown-linux-musl) that is built already, instead of a build of the clone
 #   MIRROR   the Debian archive [default: what apt uses here]
+#   KEEP     keep the clean Debian
 
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -12,7 +13,9 @@ out=$(realpath -m "${1:-$root/target/ship}")
 mkdir -p "$out"
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-ship.XXXXXX")
 system=$work/system
+server=
 end() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
     umount "$system/proc" 2>/dev/null || true
     [ -n "${KEEP:-}" ] || rm -rf "$work"
 }
@@ -23,8 +26,8 @@ say "a clean clone"
 git -c advice.detachedHead=false clone -q --no-local "$root" "$work/clone"
 cd "$work/clone"
 export RAVEL_COMMIT=${RAVEL_COMMIT-$(git log -1 --format='%h %cs' --abbrev=10)}
-[ -z "${BINARY:-}" ] || BINARY=$(realpath "$BINARY") 
-export BINARY=${BINARY:-}
+[ -z "${BINARY:-}" ] || BINARY=$(realpath "$BINARY")
+export BINARY=${BINARY:-} TARGET=x86_64-unknown-linux-musl
 scripts/dist.sh "$out"
 (cd "$out" && sha256sum --check SHA256SUMS-*)
 
@@ -52,7 +55,7 @@ cp /etc/resolv.conf "$system/etc/" 2>/dev/null || true
 cp /etc/apt/apt.conf.d/*proxy* "$system/etc/apt/apt.conf.d/" 2>/dev/null || true
 in_system() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 chroot "$system" "$@"; }
 in_system apt-get update -qq
-in_system env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-17-jdk-headless >"$out/apt.log" 2>&1
+in_system env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-17-jdk-headless curl >"$out/apt.log" 2>&1
 
 say "the package"
 cp "$out"/ravel_*.deb "$system/root/"
@@ -64,7 +67,6 @@ in_system sh -c 'cd /root && ravel -q demo > demo.txt; code=$?; grep -q harmful 
 in_system dpkg -r ravel
 
 say "the steps of the action"
-cp "$out"/ravel-*-x86_64-unknown-linux-gnu.tar.gz "$system/root/"
 mkdir -p "$system/root/steps" "$system/root/temp" "$system/root/project"
 cp action.yml "$system/root/"
 python3 - "$system/root/steps" <<'PYTHON'
@@ -77,11 +79,23 @@ cp subjects/bugs/Account.java "$system/root/project/"
 package=$(sed -n 's/^package \(.*\);/\1./p' subjects/bugs/Account.java | head -n 1)
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 in_system sh -c 'cd /root/project && javac -g -d classes Account.java'
+# The release, as the action expects it.
+mkdir -p "$work/served/ravel/ravel/releases/download"
+ln -s "$out" "$work/served/ravel/ravel/releases/download/v$version"
+port=$((20000 + $$ % 20000))
+python3 -m http.server --bind 127.0.0.1 --directory "$work/served" "$port" >"$out/server.log" 2>&1 &
+server=$!
+for _ in $(seq 50); do
+    curl -fsS -o /dev/null "http://127.0.0.1:$port/" 2>/dev/null && break
+    sleep 0.2
+done
 step() {
-    in_system env RUNNER_TEMP=/root/temp GITHUB_PATH=/root/path GITHUB_OUTPUT=/root/output VERSION="$version" \
-        ARCHIVE="/root/$(basename "$out"/ravel-*.tar.gz)" COMMAND="java -cp classes ${package}Account" OPTIONS="--budget 60" SARIF=ravel.sarif \
+    in_system env RUNNER_TEMP=/root/temp RUNNER_OS=Linux RUNNER_ARCH="${2:-X64}" GITHUB_PATH=/root/path GITHUB_OUTPUT=/root/output \
+        VERSION="$version" ARCHIVE= SERVER="http://127.0.0.1:$port" REPOSITORY=ravel/ravel \
+        COMMAND="java -cp classes ${package}Account" OPTIONS="--budget 60" SARIF=ravel.sarif \
         bash -e -c "cd /root/project && . /root/steps/$1.sh"
 }
+if step 1 RISCV64; then say "there is no release for this processor"; exit 1; fi
 step 1
 step 2
 cat "$system/root/output"

@@ -8,7 +8,7 @@
 //! Separate from the recorder, so that `tests/handover.rs` can try every interleaving: it compiles this file a second time, with
 //! loom's atomics as `crate::sync`.
 
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, yield_now};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence, yield_now};
 
 /// The thread fills its buffer and may move it.
 const OPEN: u32 = 0;
@@ -118,8 +118,10 @@ impl Cut {
         true
     }
 
-    /// Whether the trace has ended or is about to.
+    /// Whether the trace has ended or is about to. True for a thread that has seen the counter at the cut or above, by a plain load
+    /// too: the fence keeps that load before this one.
     pub fn is_near(&self) -> bool {
+        fence(Ordering::Acquire);
         self.near.load(Ordering::SeqCst)
     }
 

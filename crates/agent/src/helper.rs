@@ -22,6 +22,7 @@ macro_rules! classes {
 classes! {
     "Ravel"
     "RavelTables"
+    "RavelFences"
     "RavelObjects"
     "RavelObjects$Ref"
     "RavelWords"

@@ -279,6 +279,7 @@ layout! {
         FOR_RACES = flag::FOR_RACES;
         SEARCHING = flag::SEARCHING;
         INSIDE_JVM = flag::INSIDE_JVM;
+        FENCES = flag::FENCES;
     }
 
     /// What a thread of a search asks for.

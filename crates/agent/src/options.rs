@@ -67,6 +67,8 @@ pub struct Options {
     pub everything: bool,
     /// For tests: the agent fails from its call of this number on.
     pub fail: Option<u64>,
+    /// For tests: order accesses by fences where the processor does it by itself.
+    pub fences: bool,
 }
 
 impl Default for Options {
@@ -101,6 +103,7 @@ impl Default for Options {
             tied: false,
             everything: false,
             fail: None,
+            fences: false,
         }
     }
 }
@@ -151,6 +154,7 @@ impl Options {
                 "tied" => options.tied = true,
                 "everything" => options.everything = true,
                 "fail" => options.fail = Some(number()?),
+                "fences" => options.fences = true,
                 _ => return Err(format!("unknown option {key:?}")),
             }
         }
@@ -160,6 +164,11 @@ impl Options {
     /// Whether threads ask before each point.
     pub fn is_forced(&self) -> bool {
         self.schedule.is_some() || self.search.is_some()
+    }
+
+    /// Whether the Java classes need fences to order what threads store and load: on all processors but x86-64, see `RavelFences.java`.
+    pub fn needs_fences(&self) -> bool {
+        self.fences || cfg!(not(target_arch = "x86_64"))
     }
 
     /// The text that [`Options::parse`] reads back.
@@ -179,6 +188,7 @@ impl Options {
             ("inside", self.inside),
             ("tied", self.tied),
             ("everything", self.everything),
+            ("fences", self.fences),
         ] {
             if on {
                 add(key, "");
@@ -305,6 +315,7 @@ mod tests {
             roll: Some(PathBuf::from("/tmp/roll")),
             watch: Some(PathBuf::from("/tmp/watch")),
             tied: true,
+            fences: true,
             ..Options::default()
         };
         assert_eq!(Options::parse(&options.encode()), Ok(options));

@@ -90,6 +90,8 @@ pub mod flag {
     pub const SEARCHING: i64 = 32;
     /// The program runs again and again inside this JVM.
     pub const INSIDE_JVM: i64 = 64;
+    /// The processor shows stores and loads in another order than that of the program.
+    pub const FENCES: i64 = 128;
 }
 
 /// What instrumented code and the agent's callbacks share.
@@ -232,6 +234,7 @@ impl Recorder {
             (self.for_races, flag::FOR_RACES),
             (options.search.is_some(), flag::SEARCHING),
             (options.inside, flag::INSIDE_JVM),
+            (options.needs_fences(), flag::FENCES),
         ]
         .into_iter()
         .filter_map(|(set, bit)| set.then_some(bit))

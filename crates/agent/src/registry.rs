@@ -424,6 +424,11 @@ impl Registry {
             .map(|field| (self.fields[field.index()].name.clone(), *field))
     }
 
+    /// Whether what threads store needs fences, to be seen in its order.
+    pub fn needs_fences(&self) -> bool {
+        self.recorder.options.needs_fences()
+    }
+
     /// Sites made so far.
     pub fn site_count(&self) -> usize {
         self.sites.len() - 1

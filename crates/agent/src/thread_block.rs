@@ -143,8 +143,8 @@ pub struct ThreadBlock {
     pub claims: Cell<u32>,
     /// Moves when the thread has ordered something after what it did so far.
     pub epoch: Cell<u64>,
-    /// Moves then as well, and when another thread has touched an array that this one ignores. Others add to
-    /// it.
+    /// Moves when another thread has touched an array that this one ignores. Only others add to it: a store of the thread itself could hide
+    /// theirs, see `RavelFences.java`.
     pub shaken: AtomicU64,
     /// The table of accesses that say nothing new; 0 until it is needed.
     pub settled: Cell<u64>,

@@ -6,7 +6,7 @@ mod handover;
 
 /// Stands in for the agent's `sync`.
 mod sync {
-    pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+    pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
     pub use loom::thread::yield_now;
 }
 

@@ -1,4 +1,8 @@
 //! The agent travels inside the binary and is unpacked where the JVM can load it, once per content.
+//!
+//! A binary that is made for several C libraries carries an agent for each. Which one fits is known in the JVM alone, since one
+//! environment may reach several: so it loads the first library, which chooses among the others beside it
+//! (`crates/agent/chooser`).
 
 use std::borrow::Cow;
 use std::fs;
@@ -7,61 +11,35 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// The agent library inside the binary.
-struct Embedded {
-    bytes: &'static [u8],
-    compressed: bool,
-    /// Bytes of the library itself.
-    length: u64,
-    /// Hash of the library itself.
-    hash: u64,
-}
+/// A library inside the binary: what is added to its name, its bytes, whether they are compressed, and the length of the library itself.
+type Embedded = (&'static str, &'static [u8], bool, u64);
 
-static LIBRARY: Embedded = {
-    let (bytes, compressed, length, hash) = ravel_embed::agent_library!();
-    Embedded {
-        bytes,
-        compressed,
-        length,
-        hash,
-    }
-};
+/// The libraries, of which a JVM loads the first, and a hash of all of them.
+static LIBRARIES: (&[Embedded], u64) = ravel_embed::agent_libraries!();
 
-impl Embedded {
-    /// The library itself.
-    fn unpacked(&self) -> Result<Cow<'static, [u8]>> {
-        if !self.compressed {
-            return Ok(Cow::Borrowed(self.bytes));
-        }
-        let library = zstd::bulk::decompress(self.bytes, self.length as usize)
-            .context("the agent library inside this ravel is damaged; install ravel again")?;
-        if library.len() as u64 != self.length {
-            bail!(
-                "the agent library inside this ravel has {} bytes instead of {}; install ravel again",
-                library.len(),
-                self.length
-            );
-        }
-        Ok(Cow::Owned(library))
+/// The library itself.
+fn unpacked((_, bytes, compressed, length): Embedded) -> Result<Cow<'static, [u8]>> {
+    if !compressed {
+        return Ok(Cow::Borrowed(bytes));
     }
+    let library = zstd::bulk::decompress(bytes, length as usize)
+        .context("the agent library inside this ravel is damaged; install ravel again")?;
+    if library.len() as u64 != length {
+        bail!(
+            "the agent library inside this ravel has {} bytes instead of {length}; install ravel again",
+            library.len(),
+        );
+    }
+    Ok(Cow::Owned(library))
 }
 
 /// The path of the agent library, unpacked if it is not there yet.
 pub fn unpack() -> Result<PathBuf> {
-    let name = format!("ravel-agent-{:016x}{}", LIBRARY.hash, std::env::consts::DLL_SUFFIX);
-    let mut unpacked = None;
+    let (libraries, hash) = LIBRARIES;
     let mut refused = Vec::new();
     for directory in cache_directories() {
-        let path = directory.join(&name);
-        if fs::metadata(&path).is_ok_and(|found| found.len() == LIBRARY.length) {
-            return Ok(path);
-        }
-        let library = match &unpacked {
-            Some(library) => library,
-            None => unpacked.insert(LIBRARY.unpacked()?),
-        };
-        match write(&directory, &path, library) {
-            Ok(()) => return Ok(path),
+        match unpack_all(libraries, hash, &directory)? {
+            Ok(path) => return Ok(path),
             Err(error) => refused.push(format!("{}: {error:#}", directory.display())),
         }
     }
@@ -69,6 +47,27 @@ pub fn unpack() -> Result<PathBuf> {
         "cannot unpack the agent library: {}; set RAVEL_CACHE to a writable directory",
         refused.join("; ")
     )
+}
+
+/// Unpacks what is not in a directory yet; the path of the first library, or why the directory does not take them.
+fn unpack_all(libraries: &[Embedded], hash: u64, directory: &Path) -> Result<Result<PathBuf>> {
+    let path = |suffix: &str| {
+        directory.join(format!(
+            "ravel-agent-{hash:016x}{suffix}{}",
+            std::env::consts::DLL_SUFFIX
+        ))
+    };
+    for library in libraries {
+        let (suffix, _, _, length) = *library;
+        let path = path(suffix);
+        if fs::metadata(&path).is_ok_and(|found| found.len() == length) {
+            continue;
+        }
+        if let Err(error) = write(directory, &path, &unpacked(*library)?) {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(path("")))
 }
 
 /// Where the library and other kept files may go, the best place first.
@@ -104,13 +103,8 @@ fn write(directory: &Path, path: &Path, library: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn embedded(bytes: Vec<u8>, length: u64) -> Embedded {
-        Embedded {
-            bytes: bytes.leak(),
-            compressed: true,
-            length,
-            hash: 0,
-        }
+    fn embedded(suffix: &'static str, bytes: Vec<u8>, length: u64) -> Embedded {
+        (suffix, bytes.leak(), true, length)
     }
 
     #[test]
@@ -118,15 +112,45 @@ mod tests {
         let library = b"not much of a library, not much of a library".to_vec();
         let length = library.len() as u64;
         let compressed = zstd::bulk::compress(&library, 3).expect("compresses");
-        let whole = embedded(compressed.clone(), length).unpacked().expect("unpacks");
+        let whole = unpacked(embedded("", compressed.clone(), length)).expect("unpacks");
         assert_eq!(*whole, *library);
         for (bytes, length) in [
             (compressed[..compressed.len() - 1].to_vec(), length),
             (compressed.clone(), length - 1),
             (compressed, length + 1),
         ] {
-            let error = embedded(bytes, length).unpacked().expect_err("is damaged");
+            let error = unpacked(embedded("", bytes, length)).expect_err("is damaged");
             assert!(error.to_string().contains("install ravel again"), "{error:#}");
+        }
+    }
+
+    #[test]
+    fn the_library_that_chooses_has_the_others_beside_it() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let library = |suffix, text: &str| {
+            let compressed = zstd::bulk::compress(text.as_bytes(), 3).expect("compresses");
+            embedded(suffix, compressed, text.len() as u64)
+        };
+        let libraries = [
+            library("", "chooser"),
+            library("-gnu", "one"),
+            library("-musl", "other one"),
+        ];
+        // The second time it finds them there; a file of another length is one that was cut short.
+        for _ in 0..2 {
+            let path = unpack_all(&libraries, 7, directory.path())
+                .expect("sound")
+                .expect("unpacks");
+            assert_eq!(
+                path.file_name().and_then(|name| name.to_str()),
+                Some("ravel-agent-0000000000000007.so")
+            );
+            let read = |suffix: &str| {
+                let file = format!("ravel-agent-0000000000000007{suffix}.so");
+                fs::read_to_string(directory.path().join(file)).expect("is there")
+            };
+            assert_eq!([read(""), read("-gnu"), read("-musl")], ["chooser", "one", "other one"]);
+            fs::write(directory.path().join("ravel-agent-0000000000000007-musl.so"), "other").expect("is written");
         }
     }
 }

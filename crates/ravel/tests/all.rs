@@ -11,6 +11,7 @@ mod docs;
 mod doctor;
 mod evidence;
 mod failures;
+mod fences;
 mod frameworks;
 mod fuzz;
 mod handovers;

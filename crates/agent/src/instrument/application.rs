@@ -256,10 +256,7 @@ impl MethodWriter<'_, '_> {
         }
         let pool = &mut self.class.pool;
         let word = pool.add_field_ref(&self.cx.name, WORD, "J")?;
-        let emit = Emit::new()
-            .load(0)
-            .call(hook::BORN, "()J", pool)?
-            .indexed(op::PUTFIELD, word);
+        let emit = self.cx.give_word(Emit::new().load(0), hook::BORN, word, pool)?;
         self.edit.insert_after(pc, &emit.bytes);
         Ok(())
     }
@@ -363,11 +360,8 @@ impl MethodWriter<'_, '_> {
             let pool = &mut self.class.pool;
             let class = pool.add_class(&self.cx.name)?;
             let word = pool.add_field_ref(&self.cx.name, WORD, "J")?;
-            let emit = Emit::new()
-                .op(op::DUP)
-                .indexed(op::CHECKCAST, class)
-                .call(hook::BORN, "()J", pool)?
-                .indexed(op::PUTFIELD, word);
+            let copy = Emit::new().op(op::DUP).indexed(op::CHECKCAST, class);
+            let emit = self.cx.give_word(copy, hook::BORN, word, pool)?;
             self.edit.insert_after(pc, &emit.bytes);
         }
         Ok(())

@@ -44,6 +44,7 @@ hooks! {
     RavelObjects {
         JBORN = "jborn";
         BORN = "born";
+        SHOWN = "shown";
     }
     RavelMethods {
         CALL = "call";

@@ -585,10 +585,7 @@ fn born(cx: &Context<'_>, class: &mut ClassFile, edit: &mut CodeEditor, pc: u32,
     }
     let pool = &mut class.pool;
     let word = pool.add_field_ref(&cx.name, WORD, "J")?;
-    let emit = Emit::new()
-        .load(0)
-        .call(hook::JBORN, "()J", pool)?
-        .indexed(op::PUTFIELD, word);
+    let emit = cx.give_word(Emit::new().load(0), hook::JBORN, word, pool)?;
     edit.insert_after(pc, &emit.bytes);
     Ok(())
 }
@@ -603,11 +600,8 @@ fn cloned(cx: &Context<'_>, class: &mut ClassFile, edit: &mut CodeEditor, pc: u3
     let pool = &mut class.pool;
     let own = pool.add_class(&cx.name)?;
     let word = pool.add_field_ref(&cx.name, WORD, "J")?;
-    let emit = Emit::new()
-        .op(op::DUP)
-        .indexed(op::CHECKCAST, own)
-        .call(hook::JBORN, "()J", pool)?
-        .indexed(op::PUTFIELD, word);
+    let copy = Emit::new().op(op::DUP).indexed(op::CHECKCAST, own);
+    let emit = cx.give_word(copy, hook::JBORN, word, pool)?;
     edit.insert_after(pc, &emit.bytes);
     Ok(())
 }

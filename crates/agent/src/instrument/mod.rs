@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ravel_classfile::{
-    Attribute, ClassFile, Code, CodeEditor, ErrorKind, Result, access, decode_modified_utf8, give_references_bodies,
+    Attribute, ClassFile, Code, CodeEditor, ConstantPool, ErrorKind, Result, access, decode_modified_utf8,
+    give_references_bodies, op,
 };
 use ravel_trace::ids::{ClassId, FieldId, MethodId};
 use ravel_trace::names::{Class, Method};
@@ -27,7 +28,8 @@ use rustc_hash::FxHashMap;
 use crate::filter::{Filter, Treatment};
 use crate::focus::{ClassFocus, Focus, Known};
 use crate::registry::{DeclaredField, Registry};
-use emit::WORD;
+use emit::{Emit, WORD};
+use hook::Hook;
 pub use quiet::quiet;
 pub use redirect::Redirects;
 
@@ -422,6 +424,15 @@ impl Context<'_> {
     /// Whether this class is the one that declares the word.
     pub fn is_root(&self) -> bool {
         !self.filter.has_word(&self.superclass)
+    }
+
+    /// Puts what a hook says into the word of the object that `object` pushes, and shows it to other threads.
+    fn give_word(&self, object: Emit, says: Hook, word: u16, pool: &mut ConstantPool) -> Result<Emit> {
+        let given = object.call(says, "()J", pool)?.indexed(op::PUTFIELD, word);
+        match self.state.registry.needs_fences() {
+            true => given.call(hook::SHOWN, "()V", pool),
+            false => Ok(given),
+        }
     }
 
     /// The id of the method, defined when first asked for.

@@ -101,7 +101,8 @@ impl Recorder {
         }
         let count = (cursor.saturating_sub(start) as usize / RECORD).min(block.buffer_size.get() as usize);
         // SAFETY: the thread neither moves nor frees the buffer meanwhile, and does not go back in it. All below the cursor is
-        // complete, because the cursor moves after the record (x86 and the JIT keep the stores of one thread in order).
+        // complete, because the cursor moves after the record: by a store with release order here, after a fence or on a processor that
+        // needs none in `RavelRecords.append`.
         let mut rest = unsafe { std::slice::from_raw_parts(start as *const RawRecord, count) }.to_vec();
         rest.truncate(before(&rest, self.cut.at()));
         rest

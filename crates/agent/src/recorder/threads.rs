@@ -124,12 +124,10 @@ impl Recorder {
             None => Box::leak(Box::new(new)),
         };
         if (thread as usize) < MAX_THREADS {
-            // SAFETY: within the region; the slot is written once, before any array can have this owner.
-            unsafe {
-                self.blocks
-                    .at(thread as usize + 1)
-                    .write(std::ptr::from_ref(block) as u64)
-            };
+            // SAFETY: within the region, which lives as long as `self`. The slot is written once, before the thread starts and so before any
+            // array can have this owner.
+            unsafe { AtomicU64::from_ptr(self.blocks.at(thread as usize + 1)) }
+                .store(std::ptr::from_ref(block) as u64, Ordering::Release);
         }
         let definition = Thread {
             parent,

@@ -88,29 +88,29 @@ public final class RavelArrays {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         RavelPoints.pass(t, code);
-        if (a != null && U.getLong(t + SURE_ARRAYS + ((code & Size.SITE_SLOTS - 1) << 3)) == sureElement(t, a, i, code)) return;
+        if (a != null && U.getLong(t + SURE_ARRAYS + ((code & Size.SITE_SLOTS - 1) << 3)) == sureElement(t, a, i, code, U.getLong(t + SHAKEN))) return;
         elementAccess(t, kind, code, a, i, v);
     }
 
     @ForceInline
     private static void lookAtReference(long t, int kind, Object a, int i, Object v, int code) {
-        if (a != null && U.getLong(t + SURE_ARRAYS + ((code & Size.SITE_SLOTS - 1) << 3)) == sureReference(t, a, i, code)) return;
+        if (a != null && U.getLong(t + SURE_ARRAYS + ((code & Size.SITE_SLOTS - 1) << 3)) == sureReference(t, a, i, code, U.getLong(t + SHAKEN))) return;
         elementAccess(t, kind, code, a, i, RavelObjects.reference(v));
     }
 
     /** Like sureElement. Where C2 knows that it is an array of references, it will not read the header as a number. */
     @ForceInline
-    private static long sureReference(long t, Object a, int i, int code) {
-        return System.identityHashCode(a) + code * MIX + ((long) (i >>> 12) << 40) + U.getLong(t + SHAKEN);
+    private static long sureReference(long t, Object a, int i, int code, long shaken) {
+        return System.identityHashCode(a) + code * MIX + ((long) (i >>> 12) << 40) + U.getLong(t + EPOCH) + shaken;
     }
 
     /**
-     * Stands for a stretch of an array at a site, until another thread accesses it. The header of an array that is no lock has
-     * its identity hash.
+     * Stands for a stretch of an array at a site, until another thread accesses it, which moves SHAKEN, or this one orders something after
+     * itself. The header of an array that is no lock has its identity hash.
      */
     @ForceInline
-    private static long sureElement(long t, Object a, int i, int code) {
-        return U.getLong(a, 0L) + code * MIX + ((long) (i >>> 12) << 40) + U.getLong(t + SHAKEN);
+    private static long sureElement(long t, Object a, int i, int code, long shaken) {
+        return U.getLong(a, 0L) + code * MIX + ((long) (i >>> 12) << 40) + U.getLong(t + EPOCH) + shaken;
     }
 
     @DontInline
@@ -119,9 +119,10 @@ public final class RavelArrays {
         // Elements of arrays are not watched in this forced run.
         if (U.getByte(SITES + (code & Point.SITE)) != 0) return;
         int hash = System.identityHashCode(a);
-        // Looked at before anything that it depends on.
+        // Looked at before anything that it stands for.
+        long shaken = U.getLongVolatile(null, t + SHAKEN);
         boolean references = a instanceof Object[];
-        long sure = references ? sureReference(t, a, i, code) : sureElement(t, a, i, code);
+        long sure = references ? sureReference(t, a, i, code, shaken) : sureElement(t, a, i, code, shaken);
         // A locked header does not hold the hash, so it cannot be the key.
         boolean lasting = references || (U.getLong(a, 0L) & 7) == 1;
         long place = RavelRepeats.placeOfMany(t, hash ^ i >>> 12, code);
@@ -178,36 +179,38 @@ public final class RavelArrays {
         long known = U.getLong(t + SETTLED);
         if (known == 0) known = Ravel.settled(t);
         known += (16L << Size.SETTLED_BITS) + ((hash & Size.KNOWN_ARRAYS - 1) << 4);
-        int stale = U.getInt(t + STALE);
+        // Looked at before the owner that it stands for.
+        int stale = U.getIntVolatile(null, t + STALE);
         if (U.getInt(known) == hash && U.getInt(known + 4) == stale) return U.getLong(known + 8);
+        long w = owner(t, a, hash);
+        U.putInt(known, hash);
+        U.putInt(known + 4, stale);
+        U.putLong(known + 8, w);
+        return w;
+    }
+
+    private static long owner(long t, Object a, int hash) {
         long slot = OWNERS + ((long) (hash & Size.OWNERS - 1) << 3);
-        long entry = U.getLong(slot);
         int mine = U.getInt(t + TAG);
-        long w;
-        if ((int) (entry >>> 32) != hash) {
-            if ((FLAGS & KEEP_UNSHARED) == 0 && mine != Tag.LATE) {
-                U.putLong(slot, (long) hash << 32 | mine);
-                w = mine;
-            } else {
-                w = (long) RavelObjects.numbered(a, hash) << 32 | 1;
-            }
-        } else if ((int) entry == mine) {
-            w = mine;
-        } else {
-            if ((int) entry != 1) {
-                U.putLong(slot, (long) hash << 32 | 1);
+        while (true) {
+            long entry = U.getLongVolatile(null, slot);
+            if ((int) (entry >>> 32) != hash) {
+                if ((FLAGS & KEEP_UNSHARED) != 0 || mine == Tag.LATE) break;
+                if (U.compareAndSetLong(null, slot, entry, (long) hash << 32 | mine)) return mine;
+            } else if ((int) entry == mine) {
+                return mine;
+            } else if ((int) entry == 1) {
+                break;
+            } else if (U.compareAndSetLong(null, slot, entry, (long) hash << 32 | 1)) {
                 long owner = U.getLong(BLOCKS + ((entry & Word.OWNER) >>> 1 << 3));
                 if (owner != 0) {
                     U.getAndAddInt(null, owner + STALE, 1);
                     U.getAndAddLong(null, owner + SHAKEN, MIX);
                 }
+                break;
             }
-            w = (long) RavelObjects.numbered(a, hash) << 32 | 1;
         }
-        U.putInt(known, hash);
-        U.putInt(known + 4, stale);
-        U.putLong(known + 8, w);
-        return w;
+        return (long) RavelObjects.numbered(a, hash) << 32 | 1;
     }
 
     /** A new array: the thread that makes it has it alone. */
@@ -216,6 +219,8 @@ public final class RavelArrays {
         if (t == 0 || (FLAGS & KEEP_UNSHARED) != 0 || U.getInt(t + TAG) == Tag.LATE) return;
         int hash = System.identityHashCode(a);
         U.putLong(OWNERS + ((long) (hash & Size.OWNERS - 1) << 3), (long) hash << 32 | U.getInt(t + TAG));
+        // A thread that gets the array without synchronisation must not take it for its own.
+        RavelFences.stores();
     }
 
     /** A new array of arrays, each as deep as the other. */

@@ -61,6 +61,7 @@ public final class RavelFields {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         RavelPoints.pass(t, code);
+        RavelFences.loads();
         if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
         access(t, Kind.READ, code, o, w, v);
     }
@@ -69,6 +70,7 @@ public final class RavelFields {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         RavelPoints.pass(t, code);
+        RavelFences.loads();
         if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
         access(t, Kind.READ, code, o, w, v);
     }
@@ -77,6 +79,7 @@ public final class RavelFields {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         RavelPoints.pass(t, code);
+        RavelFences.loads();
         if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
         access(t, Kind.READ, code, o, w, Float.floatToRawIntBits(v));
     }
@@ -85,6 +88,7 @@ public final class RavelFields {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         RavelPoints.pass(t, code);
+        RavelFences.loads();
         if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
         access(t, Kind.READ, code, o, w, Double.doubleToRawLongBits(v));
     }
@@ -93,6 +97,7 @@ public final class RavelFields {
         long t = Thread.currentThread().ravel$t;
         if (t == 0) return;
         RavelPoints.pass(t, code);
+        RavelFences.loads();
         if (RavelRepeats.sureVolatile(t, w, code) || ((int) w & Word.OWNER) == U.getInt(t + TAG)) return;
         access(t, Kind.READ, code, o, w, RavelObjects.reference(v));
     }
@@ -335,8 +340,8 @@ public final class RavelFields {
         if ((FLAGS & SEARCHING) != 0) RavelSearch.touched(t, site, 0, kind == Kind.WRITE);
         if ((tag & 1) == 0) {
             // It is not known who made it; the first thread usually did. To all other threads it is shared.
-            if (tag == 0 && U.getInt(t + THREAD) == 0 && (FLAGS & KEEP_UNSHARED) == 0) {
-                U.putInt(owner, U.getInt(t + TAG));
+            if (tag == 0 && U.getInt(t + THREAD) == 0 && (FLAGS & KEEP_UNSHARED) == 0
+                    && U.compareAndSetInt(null, owner, 0, U.getInt(t + TAG))) {
                 if (kind == Kind.WRITE) own(t, site, p, 0, v);
                 return;
             }
@@ -379,7 +384,7 @@ public final class RavelFields {
         }
         int flags = U.getByte(SITES + site);
         if (flags != 0) {
-            long writes = RavelRepeats.writesOf(site);
+            long writes = RavelRepeats.writesBefore(site);
             boolean seen = special(t, kind, site, p, RavelObjects.id(w), v, flags);
             if (seen) U.putLong(place, (flags & SiteFlag.VOLATILE) != 0 ? RavelRepeats.sureOfVolatile(t, w, code, writes) : sure);
             return;
@@ -429,8 +434,9 @@ public final class RavelFields {
             RavelRecords.stamped(t, kind, site, p, object, v, U.getLong(t + STAMP));
             return false;
         }
-        // The thread that wrote the value has moved both counters before.
-        long writes = RavelRepeats.writesOf(site);
+        // The thread that wrote the value has moved both counters before. A plain read may be one that a fence orders.
+        RavelFences.loads();
+        long writes = RavelRepeats.writesBefore(site);
         long of = object == 0 ? U.getInt(STATICS + 4L * site) : object;
         if ((FLAGS & KEEP_REPEATS) == 0 && RavelRepeats.seenBefore(t, of, site, (int) writes)) return true;
         U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
@@ -446,6 +452,8 @@ public final class RavelFields {
             long number = U.getAndAddLong(null, SEQUENCE, 1);
             U.putLong(t + STAMP, number);
             RavelRepeats.writing(U.getInt(STATICS + 4L * site), number);
+            // The write that follows may be a plain one that a fence orders.
+            RavelFences.stores();
         }
     }
 
@@ -454,8 +462,8 @@ public final class RavelFields {
         long owner = STATICS + 4L * (Point.SITE + 1 + field);
         int tag = U.getInt(owner);
         if (tag == U.getInt(t + TAG)) return true;
-        if (tag == 0 && U.getInt(t + THREAD) == 0 && (FLAGS & KEEP_UNSHARED) == 0) {
-            U.putInt(owner, U.getInt(t + TAG));
+        if (tag == 0 && U.getInt(t + THREAD) == 0 && (FLAGS & KEEP_UNSHARED) == 0
+                && U.compareAndSetInt(null, owner, 0, U.getInt(t + TAG))) {
             return true;
         }
         if ((tag & 1) == 0) U.putInt(owner, 1);

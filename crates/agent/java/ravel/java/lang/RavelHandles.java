@@ -14,7 +14,8 @@ final class RavelHandles {
     static int throughHandle(Object holder, Object handle, int model) {
         if (holder == null) return model;
         int number = RavelObjects.numbered(handle, System.identityHashCode(handle));
-        int field = number < handles.length ? handles[number] : 0;
+        int[] known = handles;
+        int field = number < known.length ? known[number] : 0;
         if (field == 0) field = resolve(holder, handle, number);
         return field < 0 ? model : direct(model, field);
     }

@@ -272,6 +272,7 @@ final class RavelLayout {
         static final int FOR_RACES = 16;
         static final int SEARCHING = 32;
         static final int INSIDE_JVM = 64;
+        static final int FENCES = 128;
     }
 
     /** What a thread of a search asks for. */

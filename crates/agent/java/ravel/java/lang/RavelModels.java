@@ -78,6 +78,7 @@ public final class RavelModels {
             // The field may be a volatile one that others read in the usual way.
             if (effect != Effect.GET && effect != Effect.MAP_GET) {
                 RavelRepeats.writing(model >>> Model.FIELD & Model.FIELDS, U.getAndAddLong(null, SEQUENCE, 1));
+                RavelFences.stores();
             }
         }
         boolean alone = (model >>> Model.FIELD & Model.FIELDS) != 0;
@@ -129,7 +130,10 @@ public final class RavelModels {
                 extra = ((Thread) argument).ravel$n;
                 if ((FLAGS & SEARCHING) != 0) RavelSearch.join(t, (Thread) argument);
                 break;
-            case Effect.SET: case Effect.STATE_UPDATE: extra = U.getAndAddLong(null, SEQUENCE, 1); break;
+            case Effect.SET: case Effect.STATE_UPDATE:
+                extra = U.getAndAddLong(null, SEQUENCE, 1);
+                RavelFences.stores();
+                break;
             case Effect.MAP_GET: case Effect.MAP_PUT: case Effect.MAP_PUT_IF_ABSENT: case Effect.MAP_REMOVE:
             case Effect.MAP_COMPUTE: case Effect.MAP_REPLACE_IF: case Effect.MAP_UPDATE:
                 extra = index >= 0 ? index : key(argument);
@@ -446,6 +450,7 @@ public final class RavelModels {
         if (state == 0 || U.getLong(t + TOP) == U.getLong(t + BOTTOM)) return;
         int p = U.getInt(t + POSITION);
         if (kind == Kind.READ_STATE || kind == Kind.READ_ENTRY) {
+            RavelFences.loads();
             U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
             RavelRecords.record(t, kind, site, p, state, value);
         } else {

@@ -26,7 +26,7 @@ public final class RavelObjects {
     static final class Ref extends WeakReference<Object> {
         final int number;
         final int hash;
-        Ref next;
+        final Ref next;
 
         Ref(Object object, int number, int hash, Ref next) {
             super(object);
@@ -51,6 +51,14 @@ public final class RavelObjects {
     public static long born() {
         long t = Thread.currentThread().ravel$t;
         return t == 0 ? 0 : word(t);
+    }
+
+    /**
+     * After a new object has got its word, where processors may show a later store before an earlier one: a thread that gets the object
+     * without synchronisation finds the word.
+     */
+    public static void shown() {
+        if (Thread.currentThread().ravel$t != 0) RavelFences.stores();
     }
 
     @ForceInline

@@ -102,6 +102,7 @@ final class RavelRecords {
         U.putLong(c, (long) p << Shift.POSITION | (site << Shift.SITE | kind) & 0xFFFFFFFFL);
         U.putLong(c + RawRecord.A, a);
         U.putLong(c + RawRecord.B, b);
+        RavelFences.stores();
         U.putLong(t + CURSOR, c + RawRecord.SIZE);
     }
 

@@ -62,10 +62,15 @@ final class RavelRepeats {
         return w + code * MIX + since ^ (writes + 1) * 0xC2B2AE3D27D4EB4FL;
     }
 
-    /** Says whether a volatile field has been written since: some fields share a number. */
+    /** Says whether a volatile field has been written since: some fields share a number. The read of the field comes before. */
     @ForceInline
     static long writesOf(int site) {
         return U.getLong(VOLATILES + ((U.getInt(STATICS + 4L * site) & Size.VOLATILES - 1) << 3));
+    }
+
+    /** The same before the read is recorded: the counter is looked at after it, so the record comes after the write of this number. */
+    static long writesBefore(int site) {
+        return U.getLongVolatile(null, VOLATILES + ((U.getInt(STATICS + 4L * site) & Size.VOLATILES - 1) << 3));
     }
 
     /** A volatile field is written: no number comes twice, so each reader sees the write, whichever of two is there last. */
@@ -183,7 +188,5 @@ final class RavelRepeats {
     static void release(long t) {
         U.putLong(t + EPOCH, U.getLong(t + EPOCH) + MIX);
         U.putLong(t + STRETCH, U.getLong(t + STRETCH) + MIX);
-        // If another thread adds to it meanwhile, one of the two is lost; it has moved all the same.
-        U.putLong(t + SHAKEN, U.getLong(t + SHAKEN) + MIX);
     }
 }
