@@ -46,14 +46,15 @@ esac
 
 # The agents for both C libraries, and the library that chooses between them in the JVM.
 agents() {
-    local gnu=$processor-unknown-linux-gnu musl=$processor-unknown-linux-musl flags
+    local gnu=$processor-unknown-linux-gnu musl=$processor-unknown-linux-musl flags=()
     mkdir -p "$1"
-    "$cargo" build --locked --profile "$profile" -p ravel-agent --lib --target "$gnu" >&2
-    cp "$built/$gnu/$made_in/libravel_agent.so" "$1/gnu.so"
+    [ "$gnu" = "$host" ] || flags=(--target "$gnu")
+    "$cargo" build --locked --profile "$profile" -p ravel-agent --lib "${flags[@]}" >&2
+    cp "$built/${flags[1]:+$gnu/}$made_in/libravel_agent.so" "$1/gnu.so"
     # Not every system with musl has libgcc, so the unwinder goes into the library: the one that Rust brings for static binaries.
     echo "INPUT($(rustc --print sysroot)/lib/rustlib/$musl/lib/self-contained/libunwind.a)" >"$work/libgcc_s.so"
-    flags=CARGO_TARGET_${musl//-/_}_RUSTFLAGS
-    env "${flags^^}=-C target-feature=-crt-static -L native=$work" \
+    local variable=CARGO_TARGET_${musl//-/_}_RUSTFLAGS
+    env "${variable^^}=-C target-feature=-crt-static -L native=$work" \
         "$cargo" build --locked --profile "$profile" -p ravel-agent --lib --target "$musl" --target-dir "$built/agent-musl" >&2
     cp "$built/agent-musl/$musl/$made_in/libravel_agent.so" "$1/musl.so"
     for library in gnu musl; do
@@ -61,10 +62,10 @@ agents() {
     done
     cmp "$work/gnu" "$work/musl"
     { echo "natives! {"; cat "$work/gnu"; echo "}"; } >"$work/natives.rs"
-    RAVEL_NATIVES=$work/natives.rs rustc --edition 2024 --crate-name chooser --crate-type cdylib --target "$gnu" -C opt-level=2 \
+    RAVEL_NATIVES=$work/natives.rs rustc --edition 2024 --crate-name chooser --crate-type cdylib --target "$gnu" -C opt-level=2 -C lto \
         -C panic=abort -C strip=symbols -C link-args="-nostdlib -nostartfiles" -o "$1/chooser.so" crates/agent/chooser/chooser.rs
     # It must load in any process.
-    if readelf -dV "$1/chooser.so" | grep -E 'NEEDED|GLIBC'; then
+    if readelf -dV "$1/chooser.so" | grep -E 'NEEDED|GLIBC' || nm -D --undefined-only "$1/chooser.so" | grep rust; then
         echo "dist: $1/chooser.so needs a C library" >&2
         exit 1
     fi

@@ -183,12 +183,20 @@ fn choose() -> *mut c_void {
     if library.is_null() {
         // SAFETY: the C library's own text about its last error.
         let why = unsafe { text(dlerror()) };
-        say(&[b"ravel: cannot load the agent: ", why, b"; the program runs without recording\n"]);
+        say(&[
+            b"ravel: cannot load the agent: ",
+            why,
+            b"; the program runs without recording\n",
+        ]);
         return null_mut();
     }
     // SAFETY: just loaded.
     if let Some(missing) = unsafe { find(library) } {
-        say(&[b"ravel: the agent has no ", missing.to_bytes(), b"; the program runs without recording\n"]);
+        say(&[
+            b"ravel: the agent has no ",
+            missing.to_bytes(),
+            b"; the program runs without recording\n",
+        ]);
         return null_mut();
     }
     CHOSEN.store(library, Ordering::Release);
@@ -204,7 +212,11 @@ fn start(name: &CStr, vm: Vm, options: *mut c_char, reserved: *mut c_void) -> c_
     // SAFETY: the library is loaded, and the name ends with a zero byte.
     let found = unsafe { dlsym(library, name.as_ptr()) };
     if found.is_null() {
-        say(&[b"ravel: the agent has no ", name.to_bytes(), b"; the program runs without recording\n"]);
+        say(&[
+            b"ravel: the agent has no ",
+            name.to_bytes(),
+            b"; the program runs without recording\n",
+        ]);
         return 0;
     }
     // SAFETY: the agent's function of this name has this type, and gets what the JVM passes.
