@@ -25,7 +25,8 @@ apt=$dir/apt
 mkdir -p "$apt/none" "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/debs"
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/*$' || true)
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$keys] ${mirror:-http://deb.debian.org/debian} sid main" >"$apt/sources.list"
+[ -n "$mirror" ] || { echo "fetch-jdks: apt knows of no Debian archive here" >&2; exit 2; }
+echo "deb [signed-by=$keys] $mirror sid main" >"$apt/sources.list"
 of_archive() {
     apt-get -qq -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" -o Dir::Etc::sourcelist="$apt/sources.list" \
         -o Dir::Etc::sourceparts="$apt/none" -o Dir::Etc::preferencesparts="$apt/none" -o Dir::Etc::preferences="$apt/none/none" -o APT::Sandbox::User= "$@"
