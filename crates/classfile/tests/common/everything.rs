@@ -52,7 +52,7 @@ pub fn use_everything(bytes: &[u8]) {
         }
     }
     let mut with_bodies = class.clone();
-    if give_references_bodies(&mut with_bodies, |_| true) {
+    if give_references_bodies(&mut with_bodies, |_, _, _| true) {
         assert!(with_bodies.methods.len() > class.methods.len());
         for body in &with_bodies.methods[class.methods.len()..] {
             let name = with_bodies.member_name(body).expect("a name was added");

@@ -71,9 +71,9 @@ fn another_occurrence_has_its_own_threads_or_is_left_untold() {
         "join t3 |||",
     ];
     let mut trace = fake(&lines.join("\n")).recorded();
-    let told = [at(&trace, "t2", 6), at(&trace, "t1", 7)];
-    let other = [at(&trace, "t1", 4), at(&trace, "t2", 5)];
-    let third = [at(&trace, "t1", 4), at(&trace, "t3", 8)];
+    let told = [at(&trace, "t2", 7), at(&trace, "t1", 8)];
+    let other = [at(&trace, "t1", 5), at(&trace, "t2", 6)];
+    let third = [at(&trace, "t1", 5), at(&trace, "t3", 9)];
     let step = |thread: &str, op: &str, event| FindingStep {
         thread: thread.into(),
         op: op.into(),
@@ -87,7 +87,7 @@ fn another_occurrence_has_its_own_threads_or_is_left_untold() {
     };
     let finding = Finding {
         // Of t3 alone, so that no step tells of the threads of the other occurrence.
-        steps: vec![step("t3", "read", at(&trace, "t3", 8)), step("t2", "read", told[0])],
+        steps: vec![step("t3", "read", at(&trace, "t3", 9)), step("t2", "read", told[0])],
         candidates: vec![candidate(told), candidate(other), candidate(third)],
         ..Finding::new("1".into(), Rule::DataRace, Evidence::Predicted)
     };
