@@ -58,7 +58,7 @@ pub fn of_orders(
     let mut free: [Vec<Vec<Failure>>; 2] = Default::default();
     let is_exit = |run: &&FailedRun| run.failure.kind == FailureKind::Exit;
     let (exits, others): (Vec<&FailedRun>, Vec<&FailedRun>) = failed.iter().partition(is_exit);
-    let mut told: Vec<&Failure> = Vec::new();
+    let (mut told, mut followed): (Vec<&Failure>, usize) = (Vec::new(), 0);
     for FailedRun { schedule, failure } in others.into_iter().chain(exits) {
         let is_new = !known(failure) && !asked.iter().any(|other| is_alike(other, failure));
         // Without a schedule there is no order to describe.
@@ -101,6 +101,15 @@ pub fn of_orders(
             asked.pop();
             continue;
         }
+        // So does an exception that comes after one that is told: another thread misses what the first one did not do.
+        let mut before = again.failures.iter().take_while(|other| !is_alike(other, failure));
+        if failure.kind == FailureKind::Exception && before.any(is_told) {
+            followed += 1;
+            if followed < MOST_FOLLOWED {
+                asked.pop();
+            }
+            continue;
+        }
         if again.failures.iter().any(|other| is_alike(other, failure)) {
             told.push(failure);
             let mut finding = finding(failure, RunKind::InOrder);
@@ -115,6 +124,9 @@ pub fn of_orders(
 fn is_of_time(failure: &Failure) -> bool {
     failure.exception.contains("Timeout") || failure.exception.contains("timed out")
 }
+
+/// Orders in which an exception may follow from another failure before no other order is tried for it.
+const MOST_FOLLOWED: usize = 4;
 
 /// Runs without a schedule that must all fail for a failure to need no order.
 const FREE_RUNS: usize = 3;

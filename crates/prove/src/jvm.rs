@@ -331,6 +331,7 @@ impl JvmRunner {
             whole: false,
             trace: None,
             frames: Vec::new(),
+            calls: Vec::new(),
             returned: Vec::new(),
             failures: Vec::new(),
         };
@@ -443,6 +444,7 @@ impl Runner for JvmRunner {
             Ok(Some(told)) => {
                 result.trace = Some((told.events, told.names));
                 result.frames = told.frames;
+                result.calls = told.calls;
                 result.returned = told.returned;
                 result.whole = told.whole;
                 result.failures = told.failures;
@@ -496,6 +498,8 @@ struct Told {
     events: Vec<Event>,
     /// Methods entered and left, each with the number of events before it.
     frames: Vec<(usize, Event)>,
+    /// The program's calls of the JDK, each with the number of events before it.
+    calls: Vec<(usize, Event)>,
     /// The returns of its methods.
     returned: Vec<Event>,
     names: Names,
@@ -509,7 +513,7 @@ struct Told {
 /// harm need stay in memory.
 fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
     let mut reader = Reader::open(path, ReadOptions { salvage: true })?;
-    let (mut returned, mut frames) = (Vec::new(), Vec::new());
+    let (mut returned, mut frames, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     let mut seen: u64 = 0;
     while let Some(event) = reader.next_event()? {
         seen += 1;
@@ -518,6 +522,9 @@ fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
         }
         if matches!(event.op, Op::Enter { .. } | Op::Exit { .. }) && kept.events.len() <= MOST_COMPARED {
             frames.push((kept.events.len(), event));
+        }
+        if matches!(event.op, Op::Call) && calls.len() < MOST_EVENTS {
+            calls.push((kept.events.len(), event));
         }
         if matches!(event.op, Op::Enter { .. } | Op::Exit { .. } | Op::Call) {
             continue;
@@ -541,6 +548,7 @@ fn read(path: &Path, mut kept: Kept) -> Result<Option<Told>> {
         failures,
         events,
         frames,
+        calls,
         returned,
         names: reader.into_names(),
         whole,

@@ -11,7 +11,7 @@ use ravel_analysis::limit::Limit;
 use ravel_protocol::{EndedBy, Slip, Verdict};
 use ravel_schedule::Schedule;
 use ravel_trace::names::Names;
-use ravel_trace::{Event, Failure, FailureKind};
+use ravel_trace::{Event, Failure, FailureKind, SiteId, ThreadId};
 
 use crate::words;
 
@@ -50,6 +50,8 @@ pub struct Forced {
     /// Where its threads entered and left methods, each with the number of events before it; empty for a run of more than
     /// [`MOST_COMPARED`] events.
     pub frames: Vec<(usize, Event)>,
+    /// The program's calls inside which its events in code of the JDK lie, each with the number of events before it.
+    pub calls: Vec<(usize, Event)>,
     /// What its methods returned.
     pub returned: Vec<Event>,
     /// What went wrong in it.
@@ -64,6 +66,16 @@ impl Forced {
             Some(verdict) => verdict.is_complete(),
             None => false,
         }
+    }
+
+    /// The program's call that a thread made last before an event.
+    pub fn call_before(&self, at: usize, thread: ThreadId) -> SiteId {
+        let before = self.calls.partition_point(|(number, _)| *number <= at);
+        let mut own = self.calls[..before]
+            .iter()
+            .rev()
+            .filter(|(_, call)| call.thread == thread);
+        own.next().map_or(SiteId(0), |(_, call)| call.site)
     }
 
     /// The first turn that was lost, and why; none if every turn was taken.

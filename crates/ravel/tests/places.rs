@@ -205,7 +205,10 @@ fn a_step_inside_a_map_names_the_entry_and_its_value() {
             "{serial:#?}"
         );
         let help = finding["help"].as_str().expect("a fix");
-        assert!(help.starts_with("Make Inventory.reserve synchronized: "), "{help}");
+        assert!(
+            help.starts_with("Hold the lock of Inventory over the whole of Inventory.reserve: "),
+            "{help}"
+        );
     }
 }
 
@@ -230,7 +233,8 @@ fn a_reference_to_an_inherited_method_is_at_its_place_in_the_program() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for jdk in tested_jdks() {
         let shown = shown(&jdk, &compiled(&jdk, "Tags", dir.path()), "Tags", &[]);
-        let [finding] = &shown[..] else {
+        // Exploring may show the exit code too.
+        let Some(finding) = shown.iter().find(|finding| finding["rule"] != "failure") else {
             panic!("jdk {}: {shown:#?}", jdk.release);
         };
         let lines = [line_of(&source, "some"), line_of(&source, "others")];

@@ -54,6 +54,7 @@ pub fn stand_in(run: &Forced, schedule: &Schedule) -> Option<Forced> {
         trace: Some((events, names.clone())),
         // They belong to the other order, and no judgement asks for them.
         frames: Vec::new(),
+        calls: Vec::new(),
         returned: run.returned.clone(),
         failures: run.failures.clone(),
     })

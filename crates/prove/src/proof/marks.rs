@@ -478,18 +478,7 @@ fn names_of(held: &[(LockId, Event, SiteId)], names: &Names) -> Vec<String> {
 }
 
 /// The key that the program gave a map in the call that an event of a forced run lies in.
-pub fn key_given(events: &[Event], at: usize, names: &Names) -> Option<String> {
-    let event = &events[at];
-    let mut calls = events[..at]
-        .iter()
-        .rev()
-        .filter(|earlier| earlier.thread == event.thread && matches!(earlier.op, Op::Call));
-    let call = calls.next()?.site;
-    key_at(event, call, names)
-}
-
-/// The same if the call is known.
-pub fn key_at(event: &Event, call: SiteId, names: &Names) -> Option<String> {
+pub fn key_given(event: &Event, call: SiteId, names: &Names) -> Option<String> {
     is_inside(event, call, names).then(|| names.key_of_call(event.thread, event.position, call))?
 }
 

@@ -470,7 +470,10 @@ impl<'a> Prover<'a> {
 
     /// What the events of a candidate read and wrote when it happened, in the run whose outcome is told, and the objects among that.
     fn accesses(&self, candidate: &Candidate, happened: &Happened) -> (Vec<ToldAccess>, Objects) {
-        let Some((events, names)) = happened.runs.first().and_then(|run| run.trace.as_ref()) else {
+        let Some(run) = happened.runs.first() else {
+            return Default::default();
+        };
+        let Some((events, names)) = run.trace.as_ref() else {
             return Default::default();
         };
         let found = self
@@ -482,7 +485,7 @@ impl<'a> Prover<'a> {
         let told = found.into_iter().zip(values).map(|(at, value)| ToldAccess {
             value: value.map(|value| objects.told(&value)),
             part: names.part_text(&events[at]),
-            key: key_given(events, at, names),
+            key: key_given(&events[at], run.call_before(at, events[at].thread), names),
         });
         (told.collect(), objects)
     }

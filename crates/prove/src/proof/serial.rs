@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use ravel_analysis::finding::{Finding, FindingStep, SerialRun};
 use ravel_schedule::naming::thread_names;
-use ravel_trace::{LocationId, Op, SiteId};
+use ravel_trace::LocationId;
 
 use super::controls::Controls;
 use super::harm::{Harm, Judged};
-use super::marks::{Mark, inside, key_at, op_name, place, variable};
+use super::marks::{Mark, inside, key_given, op_name, place, variable};
 use super::objects::Objects;
 use crate::runner::Forced;
 
@@ -64,25 +64,21 @@ impl Judged<'_> {
             step.map_or(variable, |step| step.variable.clone())
         };
         let paths = thread_names(names, names.threads.len());
-        let mut calls = vec![SiteId(0); names.threads.len()];
         let mut steps = Vec::new();
-        for event in events {
+        for (at, event) in events.iter().enumerate() {
             let Some(thread) = paths.get(event.thread.index()) else {
                 continue;
             };
-            if matches!(event.op, Op::Call) {
-                calls[event.thread.index()] = event.site;
-            }
             let is_of_pattern = event.op.location().is_some_and(|at| locations.contains(&at));
             if !is_of_pattern || !self.threads.contains(&thread.name) {
                 continue;
             }
-            let call = calls[event.thread.index()];
+            let call = run.call_before(at, event.thread);
             let (class, method, file, line) = place(event, call, names);
             if !marks.iter().any(|mark| mark.place.0 == class && mark.place.1 == method) {
                 continue;
             }
-            let key = key_at(event, call, names);
+            let key = key_given(event, call, names);
             let (inside, call) = inside(event, call, names).unzip();
             steps.push(FindingStep {
                 thread: thread.name.clone(),

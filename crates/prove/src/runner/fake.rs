@@ -423,6 +423,7 @@ impl<'p> Machine<'p> {
             whole: ended_by.is_none(),
             // They are among its events.
             frames: Vec::new(),
+            calls: Vec::new(),
             returned: returned.collect(),
             failures: Vec::new(),
             trace: Some((trace.events().to_vec(), names)),
