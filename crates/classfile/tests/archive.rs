@@ -142,3 +142,23 @@ fn damaged_archives_are_errors_that_name_them() {
     assert!(error(&nested).contains("broken.jar"));
     assert!(list(&directory.path().join("none.jar"), &Options::default()).is_err());
 }
+
+#[test]
+fn a_jdk_before_modules_is_read_from_its_jars() {
+    use ravel_classfile::archive::{for_each_jdk_class, is_jdk};
+    let directory = tempfile::tempdir().expect("a directory");
+    let lib = directory.path().join("jre/lib");
+    fs::create_dir_all(&lib).expect("made");
+    assert!(!is_jdk(directory.path()));
+    fs::write(lib.join("jce.jar"), jar(&[("j/J.class", b"j")])).expect("written");
+    fs::write(lib.join("rt.jar"), jar(&[("java/lang/Object.class", b"o")])).expect("written");
+    fs::write(lib.join("other.jar"), jar(&[("x/X.class", b"x")])).expect("written");
+    assert!(is_jdk(directory.path()));
+    let mut found = Vec::new();
+    for_each_jdk_class(directory.path(), &mut |class| {
+        found.push(class.name);
+        ControlFlow::Continue(())
+    })
+    .expect("readable");
+    assert_eq!(found, ["java/lang/Object", "j/J"]);
+}

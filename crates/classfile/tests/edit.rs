@@ -393,3 +393,27 @@ fn subroutines_of_old_classes_move() {
     assert_eq!(code.code, wanted);
     assert!(code.attributes.is_empty());
 }
+
+#[test]
+fn texts_are_replaced_under_the_indices_that_they_had() {
+    let mut pool = ConstantPool::new();
+    let long = pool.add_long(5).expect("room");
+    let method = pool
+        .add_method_ref("new/Unsafe", "swap", "(Lnew/Unsafe;)V")
+        .expect("room");
+    pool.replace_utf8(|text| {
+        let text = std::str::from_utf8(text).expect("text");
+        text.contains("new/")
+            .then(|| text.replace("new/", "older/").into_bytes())
+    })
+    .expect("short enough");
+    let found = pool.member_ref(method).expect("present");
+    let names = [found.class, found.name, found.descriptor].map(|name| std::str::from_utf8(name).expect("text"));
+    assert_eq!(names, ["older/Unsafe", "swap", "(Lolder/Unsafe;)V"]);
+    assert_eq!(pool.get(long), Ok(ravel_classfile::Constant::Long(5)));
+    assert_eq!(
+        pool.add_method_ref("older/Unsafe", "swap", "(Lolder/Unsafe;)V"),
+        Ok(method)
+    );
+    assert!(pool.replace_utf8(|_| Some(vec![b'x'; 70_000])).is_err());
+}
