@@ -45,6 +45,19 @@ if command -v go >/dev/null; then
     say "actionlint: no complaint"
 fi
 
+say "an agent for each C library"
+mkdir "$work/unpacked"
+tar -xzf "$out"/ravel-*-x86_64-unknown-linux-musl.tar.gz -C "$work/unpacked" --strip-components=1
+if readelf -ld "$work/unpacked/bin/ravel" | grep -E 'INTERP|NEEDED'; then say "the binary is not static"; exit 1; fi
+agent=$(RAVEL_CACHE=$work/cache "$work/unpacked/bin/ravel" record --print-option -o t.ravel | sed 's/^-agentpath:\(.*\.so\)=.*/\1/')
+musl-gcc -O1 -o "$work/load-musl" scripts/load-agent.c
+gcc -O1 -o "$work/load-gnu" scripts/load-agent.c -ldl
+for library in musl gnu; do
+    "$work/load-$library" "$agent" >"$work/loaded" 2>&1
+    cat "$work/loaded"
+    grep -qx "loaded: -$library.so" "$work/loaded"
+done
+
 [ "$(id -u)" = 0 ] || { say "not root: no clean Debian to try the files in"; exit 2; }
 say "a clean Debian"
 command -v debootstrap >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap >&2
@@ -79,6 +92,10 @@ cp subjects/bugs/Account.java "$system/root/project/"
 package=$(sed -n 's/^package \(.*\);/\1./p' subjects/bugs/Account.java | head -n 1)
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 in_system sh -c 'cd /root/project && javac -g -d classes Account.java'
+# By the environment, as to a JVM that a script starts.
+dpkg-deb -x "$out"/ravel_*.deb "$system/root/package"
+in_system env COMMAND="java -cp classes ${package}Account" sh -c 'cd /root/project && /root/package/usr/bin/ravel record -o script.ravel -- sh -c "$COMMAND"'
+[ -s "$system/root/project/script.ravel" ]
 # The release, as the action expects it.
 mkdir -p "$work/served/ravel/ravel/releases/download"
 ln -s "$out" "$work/served/ravel/ravel/releases/download/v$version"

@@ -56,8 +56,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
 fn platform(problems: &mut Vec<String>) -> Result<()> {
     let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
-    let tested = system == "linux" && machine == "x86_64";
-    let remark = if tested { "" } else { " (never tested)" };
+    let remark = match (system, machine) {
+        ("linux", "x86_64") => "",
+        ("linux", "aarch64") => " (hardly tested, see docs/platforms.md)",
+        _ => " (never tested)",
+    };
     print(&format!(
         "ravel     {} on {system} {machine}{remark}\n",
         env!("RAVEL_VERSION")
