@@ -299,6 +299,7 @@ layout! {
         NOTIFY_ALL = kind::NOTIFY_ALL;
         INTERRUPT = kind::INTERRUPT;
         EXIT = kind::EXIT;
+        TRY = kind::TRY;
     }
 
     /// What it is told.

@@ -1,5 +1,7 @@
 //! The native methods of `Ravel.java`. The JVM finds them by name: they are symbols of the agent library.
 
+use std::cell::Cell;
+
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use ravel_protocol::EndedBy;
 use ravel_trace::definition::Definition;
@@ -13,7 +15,7 @@ use crate::guard::{guard, guarded};
 use crate::jvm;
 use crate::recorder::{MAX_SITES, told};
 use crate::search::{self, Search, answer};
-use crate::sync::Ordering;
+use crate::sync::{AtomicU32, Ordering};
 use crate::thread_block::{RECORD, ThreadBlock};
 
 /// The block whose address instrumented code has; none if the agent is not running.
@@ -308,9 +310,18 @@ pub extern "system" fn Java_java_lang_Ravel_fieldNumber(env: *mut JNIEnv, _: jcl
     )
 }
 
+/// What HotSpot calls the thread that waits for the end of all others and then ends the JVM.
+const ENDS_THE_JVM: &str = "DestroyJavaVM";
+
 /// Workers that a pool starts when it is busy, in whichever thread finds it so, are numbered from here: they must not move the
 /// numbers of the threads that the program itself starts, by which a forced run knows them.
 const ON_DEMAND: u32 = 1 << 31;
+/// Threads of the JVM that come to run code of the program are numbered from here, as children of the first thread.
+const ADOPTED: u32 = 0xC000_0000;
+/// How many there are.
+static HAVE_BEEN_ADOPTED: AtomicU32 = AtomicU32::new(0);
+/// Threads that run when the JVM ends are numbered from here, in the order in which they were registered.
+const HOOKS: u32 = 0xE000_0000;
 
 /// `Ravel.fork`
 #[unsafe(no_mangle)]
@@ -319,17 +330,17 @@ pub extern "system" fn Java_java_lang_Ravel_fork(
     _: jclass,
     thread: jlong,
     child: jobject,
-    on_demand: jboolean,
+    sort: jint,
 ) {
     guard(|| {
         let Some((agent, parent)) = block(thread) else { return };
-        let (count, first) = if on_demand != 0 {
-            (&parent.workers, ON_DEMAND)
-        } else {
-            (&parent.children, 0)
+        let next = |count: &Cell<u32>| count.replace(count.get() + 1);
+        // The sorts are those of RavelThreads.
+        let spawned = match sort {
+            0 => next(&parent.children),
+            1 => ON_DEMAND + next(&parent.workers),
+            hook => HOOKS + (hook - 2) as u32,
         };
-        let spawned = first + count.get();
-        count.set(count.get() + 1);
         let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
         agent.in_schedule(new);
         let number = new.thread;
@@ -344,6 +355,30 @@ pub extern "system" fn Java_java_lang_Ravel_fork(
             chance.fork(parent.thread, number);
         }
         jvm::set_block(env, agent, child, new);
+    });
+}
+
+/// `Ravel.adopt`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Ravel_adopt(env: *mut JNIEnv, _: jclass, thread: jobject) {
+    guard(|| {
+        let Some(agent) = agent().filter(|_| !thread.is_null()) else {
+            return;
+        };
+        let number = ADOPTED + HAVE_BEEN_ADOPTED.fetch_add(1, Ordering::Relaxed);
+        let new = agent.recorder.new_thread(Some(ThreadId(0)), number);
+        agent.in_schedule(new);
+        jvm::set_block(env, agent, thread, new);
+        agent.thread_began(env, thread, false);
+        // The JVM ends by itself when no thread is left that keeps it alive; a signal waits for none.
+        let name = jvm::thread_info(agent.jvmti, env, thread).map_or_else(String::new, |(name, _)| name);
+        if name == ENDS_THE_JVM {
+            for ended in agent.recorder.ended_threads() {
+                agent
+                    .recorder
+                    .append_numbered(new, RawKind::Join, 0, u64::from(ended.0));
+            }
+        }
     });
 }
 

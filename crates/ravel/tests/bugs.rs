@@ -19,7 +19,7 @@ const SHORT_RUNS: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 /// Constructs of Java, with the buggy subjects that are proven here (one for each, more where they are proven in different ways; `make evidence`
 /// has them all) and the subjects of `events` that `subjects.rs` records. Each has
 /// at least one of either kind; [`every_subject_has_a_construct`] checks the list against the folders.
-const CONSTRUCTS: [(&str, &[&str], &[&str]); 39] = [
+const CONSTRUCTS: [(&str, &[&str], &[&str]); 41] = [
     (
         "plain field",
         &["CounterLost", "CutShort"],
@@ -167,6 +167,8 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 39] = [
     ),
     ("barrier", &["BarrierRounds"], &["Barriers", "BrokenBarrier", "Phasers"]),
     ("latch", &["EarlyTick"], &["Latches"]),
+    ("end of the JVM", &["HookReads"], &["ShutdownHooks"]),
+    ("Cleaner", &["CleanerCounts"], &["Cleaners"]),
     (
         "virtual thread",
         &["VirtualTill"],

@@ -72,6 +72,8 @@ fn a_failure_that_no_recorded_run_suggests_is_found_and_repeated() {
             "AbaStack",
             "TryLockDropped",
             "PermitsAsked",
+            "TimedTry",
+            "TimedUnlock",
             "PartialReport",
             "InitialisersCross",
         ]),
@@ -111,6 +113,8 @@ fn corrected_programs_stay_silent() {
         &in_turn([
             "IfBufferFixed",
             "LateJoinerFixed",
+            "TimedTryFixed",
+            "TimedUnlockFixed",
             "QuietShutdownFixed",
             "LockedLateFixed",
             "ForkedTallyFixed",

@@ -80,6 +80,7 @@ const CHM: &str = "java/util/concurrent/ConcurrentHashMap";
 const CSLM: &str = "java/util/concurrent/ConcurrentSkipListMap";
 const COWA: &str = "java/util/concurrent/CopyOnWriteArrayList";
 pub(super) const THREAD: &str = "java/lang/Thread";
+const CLEANABLE: &str = "jdk/internal/ref/CleanerImpl$PhantomCleanableRef";
 const STABLE: &str = "jdk/internal/lang/stable/StableValueImpl";
 pub(super) const UNSAFE: &str = "sun/misc/Unsafe";
 const COROUTINES: &str = "kotlinx/coroutines/scheduling/CoroutineScheduler";
@@ -250,6 +251,12 @@ pub const MODELS: &[Model] = &[
     m(COMPLETABLE, "isDone", ReceiveIf),
     m(COMPLETABLE, "allOf", Hear).of(Of::Local(0)),
     m(COMPLETABLE, "anyOf", Hear).of(Of::Local(0)),
+    // What is registered before the end of the JVM runs after that, and so does what a Cleaner does for an object.
+    m("java/lang/Runtime", "addShutdownHook", SendArgument).arg(1),
+    m("java/lang/ref/Cleaner", "register", SendArgument).of(Of::None).arg(2),
+    m(CLEANABLE, "performCleanup", Hear)
+        .of(Of::Field("action", "Ljava/lang/Runnable;"))
+        .always(),
     m("java/util/Timer", "sched", SendArgument).of(Of::None).arg(1),
     m("java/util/TaskQueue", "getMin", ReceiveResult).of(Of::None).always(),
     // The wakeup that ends a select happens before the return of that select.

@@ -169,6 +169,18 @@ impl Recorder {
         lock(&self.names).push(Definition::Thread(thread, definition));
     }
 
+    /// The threads that have ended, of those that keep a JVM alive.
+    pub fn ended_threads(&self) -> Vec<ThreadId> {
+        let threads = lock(&self.threads);
+        let numbers = 0..threads.entries.len().min(MAX_ENDS);
+        let is_over = |number: &usize| {
+            // SAFETY: within the region, which lives as long as `self`; the byte is only read.
+            let ended = unsafe { AtomicU8::from_ptr(self.ends.at(*number)) }.load(Ordering::Acquire);
+            ended != 0 && !threads.entries[*number].definition.daemon
+        };
+        numbers.filter(is_over).map(|number| ThreadId(number as u32)).collect()
+    }
+
     /// How many threads have been seen.
     pub fn thread_count(&self) -> usize {
         lock(&self.threads).entries.len()

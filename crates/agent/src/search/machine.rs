@@ -3,7 +3,7 @@
 //! Exactly one thread runs. It comes to a point, says what it is about to do, and the strategy chooses among the threads that can go on.
 //! Monitors, waits, parks, joins and sleeps are the machine's: a thread that would block is not among them. Time is not the machine's
 //! clock: a long sleep or a limited wait ends when no thread can go on otherwise, the nearest first. A short sleep orders no threads, so
-//! it may end at once: the others were slow. A thread that blocks where the machine
+//! it may end at once: the others were slow. So may a short attempt to get a lock. A thread that blocks where the machine
 //! does not see it, in code of the JDK or before a class that another thread initialises, is *outside* until it comes back.
 //!
 //! Knows no JVM and no clock; `mod.rs` makes threads wait for it.
@@ -37,6 +37,8 @@ pub enum Request {
     Sleep(u64),
     /// To be parked, so many nanoseconds at most.
     Park(Option<u64>),
+    /// The same while it tries to get a lock or permits: it gives up after so many nanoseconds.
+    Try(u64),
     /// To wait for a notification of a monitor that it holds, so many nanoseconds at most.
     Wait(u64, Option<u64>),
     /// To wait for the end of a thread.
@@ -76,6 +78,7 @@ enum Doing {
     Monitor { lock: u64, depth: u32 },
     Waits { lock: u64, depth: u32, wake: Option<u64> },
     Parked { wake: Option<u64> },
+    Tries { wake: u64 },
     Joins(u32),
     Sleeps { wake: u64 },
     Outside,
@@ -107,7 +110,7 @@ impl ThreadState {
     fn ask_freed(&mut self, request: Request) {
         self.answer = match request {
             // The permit was the machine's: no real park would find it.
-            Request::Park(_) if std::mem::take(&mut self.permit) => Answer::Go,
+            Request::Park(_) | Request::Try(_) if std::mem::take(&mut self.permit) => Answer::Go,
             _ => Answer::Free,
         };
         self.doing = Doing::Runs;
@@ -116,7 +119,11 @@ impl ThreadState {
     /// What becomes of its request once the machine has let go: it blocks for real only if it was blocked.
     fn freed(&self) -> Answer {
         match self.doing {
-            Doing::Waits { .. } | Doing::Parked { .. } | Doing::Joins(_) | Doing::Sleeps { .. } => Answer::Free,
+            Doing::Waits { .. }
+            | Doing::Parked { .. }
+            | Doing::Tries { .. }
+            | Doing::Joins(_)
+            | Doing::Sleeps { .. } => Answer::Free,
             _ => self.answer,
         }
     }
@@ -238,15 +245,18 @@ impl Machine {
                 Doing::Ready(Op::Step)
             }
             // An interrupted thread does not wait.
-            Request::Sleep(_) | Request::Park(_) if woken => Doing::Ready(Op::Step),
+            Request::Sleep(_) | Request::Park(_) | Request::Try(_) if woken => Doing::Ready(Op::Step),
             Request::Sleep(nanos) => Doing::Sleeps {
                 wake: now.saturating_add(nanos),
             },
-            Request::Park(_) if thread.permit => {
+            Request::Park(_) | Request::Try(_) if thread.permit => {
                 thread.permit = false;
                 Doing::Ready(Op::Step)
             }
             Request::Park(nanos) => Doing::Parked { wake: wake(nanos) },
+            Request::Try(nanos) => Doing::Tries {
+                wake: now.saturating_add(nanos),
+            },
             Request::Wait(lock, nanos) => {
                 let depth = match monitors.get(&lock) {
                     Some((owner, depth)) if *owner == number => *depth,
@@ -295,7 +305,7 @@ impl Machine {
         if let Some(index) = self.index(number) {
             let thread = &mut self.threads[index];
             match thread.doing {
-                Doing::Parked { .. } => thread.doing = Doing::Ready(Op::Step),
+                Doing::Parked { .. } | Doing::Tries { .. } => thread.doing = Doing::Ready(Op::Step),
                 _ => thread.permit = true,
             }
             self.stir();
@@ -323,7 +333,7 @@ impl Machine {
             let thread = &mut self.threads[index];
             thread.doing = match thread.doing {
                 Doing::Waits { lock, depth, .. } => Doing::Monitor { lock, depth },
-                Doing::Parked { .. } | Doing::Sleeps { .. } => Doing::Ready(Op::Step),
+                Doing::Parked { .. } | Doing::Tries { .. } | Doing::Sleeps { .. } => Doing::Ready(Op::Step),
                 other => {
                     thread.woken = true;
                     other
@@ -406,7 +416,7 @@ impl Machine {
     fn is_ready(&self, thread: &ThreadState) -> bool {
         match thread.doing {
             Doing::Ready(_) => true,
-            Doing::Sleeps { wake } => wake.saturating_sub(self.now) <= LATE,
+            Doing::Sleeps { wake } | Doing::Tries { wake } => wake.saturating_sub(self.now) <= LATE,
             Doing::Monitor { lock, .. } => self
                 .monitors
                 .get(&lock)
@@ -501,7 +511,7 @@ impl Machine {
             let held = self.monitors.entry(lock).or_insert((thread.number, 0));
             held.1 += depth;
         }
-        if let Doing::Sleeps { wake } = thread.doing {
+        if let Doing::Sleeps { wake } | Doing::Tries { wake } = thread.doing {
             self.now = self.now.max(wake);
             thread.answer = Answer::TimedOut;
         }
@@ -513,7 +523,7 @@ impl Machine {
     /// Lets the nearest time limit of a thread that waits go by. False if there is none.
     fn elapse(&mut self) -> bool {
         let wake = |thread: &ThreadState| match thread.doing {
-            Doing::Sleeps { wake } => Some(wake),
+            Doing::Sleeps { wake } | Doing::Tries { wake } => Some(wake),
             Doing::Parked { wake } | Doing::Waits { wake, .. } => wake,
             _ => None,
         };
@@ -542,7 +552,7 @@ impl Machine {
             let how = match thread.doing {
                 Doing::Monitor { .. } => "monitor",
                 Doing::Waits { .. } => "wait",
-                Doing::Parked { .. } => "park",
+                Doing::Parked { .. } | Doing::Tries { .. } => "park",
                 Doing::Joins(_) => "join",
                 Doing::Outside => "outside",
                 _ => return None,

@@ -66,6 +66,8 @@ pub mod kind {
     pub const INTERRUPT: i32 = 13;
     /// To end the program.
     pub const EXIT: i32 = 14;
+    /// To park while it tries to get a lock or permits.
+    pub const TRY: i32 = 15;
 }
 
 /// The answer to Java code.
@@ -356,6 +358,7 @@ pub fn requested(thread: i64, request: i32, a: i64, b: i64) -> i32 {
         kind::YIELD => Request::Yield,
         kind::SLEEP => Request::Sleep(limit.unwrap_or(0)),
         kind::PARK => Request::Park(limit),
+        kind::TRY => limit.map_or(Request::Park(None), Request::Try),
         kind::WAIT => Request::Wait(object, limit),
         kind::JOIN => Request::Join(a as u32),
         _ => Request::Do(Op::Step),

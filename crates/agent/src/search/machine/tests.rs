@@ -115,6 +115,26 @@ fn a_lost_notification_leaves_its_thread_waiting() {
 }
 
 #[test]
+fn a_short_attempt_to_get_a_lock_may_end_while_another_thread_has_it() {
+    let answers = |nanos: u64| {
+        let tries = [Ask(Request::Try(nanos)), access(1)];
+        let wakes = [access(2), access(3), Unpark(0)];
+        let mut machine = machine(StrategyKind::Random);
+        let answer = |seed: u64| {
+            let went = run(&mut machine, seed, &[&tries, &wakes]);
+            assert_eq!(machine.ending(), Some(&Ending::Ended));
+            // The first answer is to its start.
+            let mut own = went.iter().filter(|(number, _)| *number == 0);
+            own.nth(1).map(|(_, answer)| *answer)
+        };
+        (0..50).map(answer).collect::<Vec<_>>()
+    };
+    let short = answers(LATE);
+    assert!(short.contains(&Some(Answer::Go)) && short.contains(&Some(Answer::TimedOut)));
+    assert!(!answers(LATE + 1).contains(&Some(Answer::TimedOut)));
+}
+
+#[test]
 fn an_unpark_counts_before_its_park() {
     let parks = [Ask(Request::Park(None)), access(1)];
     let wakes = [access(2), Unpark(0)];

@@ -74,7 +74,11 @@ final class Ravel {
 
     // Threads.
 
-    static native void fork(long thread, Thread child, boolean onDemand);
+    /** See RavelThreads for what the child is to the thread. */
+    static native void fork(long thread, Thread child, int sort);
+
+    /** A thread of the JVM runs code of the program from now on. */
+    static native void adopt(Thread current);
 
     static native void began(Thread thread);
 
@@ -159,7 +163,8 @@ final class Ravel {
         told(0L, 0, 0L, null, null);
         key(0, 0, 0L, null);
         given(0L, 0, 0, 0L, null);
-        fork(0, null, false);
+        fork(0, null, 0);
+        adopt(null);
         gate(0);
         next(0);
         lock(null);

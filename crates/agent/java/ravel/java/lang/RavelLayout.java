@@ -294,6 +294,7 @@ final class RavelLayout {
         static final int NOTIFY_ALL = 12;
         static final int INTERRUPT = 13;
         static final int EXIT = 14;
+        static final int TRY = 15;
     }
 
     /** What it is told. */

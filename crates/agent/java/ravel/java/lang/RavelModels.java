@@ -141,6 +141,7 @@ public final class RavelModels {
                 break;
             case Effect.QUEUE_PUT: case Effect.SEND_ARGUMENT: case Effect.INVOKE:
                 if (argument != null) RavelRecords.sync(t, Kind.SEND, site, extra = RavelObjects.identity(argument));
+                if (self instanceof Runtime && argument instanceof Thread) RavelThreads.registered((Thread) argument);
                 break;
             default: break;
         }

@@ -7,6 +7,8 @@ import static java.lang.RavelTables.*;
 import java.lang.RavelLayout.Answer;
 import java.lang.RavelLayout.Effect;
 import java.lang.RavelLayout.Hint;
+import java.lang.RavelLayout.Model;
+import java.lang.RavelLayout.ModelFrame;
 import java.lang.RavelLayout.Request;
 import jdk.internal.misc.Unsafe;
 
@@ -192,6 +194,14 @@ public final class RavelSearch {
         lock.notifyAll();
     }
 
+    /** Whether a thread is in a method that gives up after some time and says so. */
+    private static boolean tries(long t) {
+        long m = U.getLong(t + MODEL);
+        if (m == U.getLong(t + MODEL_BASE)) return false;
+        int effect = U.getInt(m - ModelFrame.SIZE + ModelFrame.MODEL) & Model.EFFECT;
+        return effect == Effect.TRY_LOCK || effect == Effect.TRY_LOCK_SHARED || effect == Effect.TRY_PERMITS;
+    }
+
     public static void park(Unsafe unsafe, boolean absolute, long time) {
         Thread thread = Thread.currentThread();
         long t = thread.ravel$t;
@@ -202,7 +212,7 @@ public final class RavelSearch {
         if (isInterrupted(thread, t, false)) return;
         long limit = time == 0 && !absolute ? -1 : absolute ? (time - Ravel.clock(t, RavelLayout.Clock.MILLIS)) * 1_000_000 : time;
         if (limit < -1) limit = 0;
-        int answer = Ravel.search(t, Request.PARK, 0, limit);
+        int answer = Ravel.search(t, limit >= 0 && tries(t) ? Request.TRY : Request.PARK, 0, limit);
         if (answer == Answer.FREE) {
             unsafe.park(absolute, time);
             return;

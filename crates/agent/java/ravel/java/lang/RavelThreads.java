@@ -6,29 +6,80 @@ import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Kind;
 
-/** Threads: started, begun, ended, interrupted. */
+/** Threads: started, begun, ended, interrupted, registered to run at the end. */
 public final class RavelThreads {
     private RavelThreads() {}
 
+    /** What a thread is to its parent, as {@code Ravel.fork} has it: one that the program starts, one that a pool starts on demand. */
+    private static final int STARTED = 0, ON_DEMAND = 1;
+    /** The same of a thread that runs when the JVM ends: this, and its place among those that were registered. */
+    private static final int HOOK = 2;
+
+    /** The threads that the program has registered to run when the JVM ends. */
+    private static Thread[] hooks;
+    private static int hookCount;
+
+    static synchronized void registered(Thread hook) {
+        if (placeOf(hook) >= 0) return;
+        if (hooks == null) hooks = new Thread[4];
+        if (hookCount == hooks.length) {
+            Thread[] more = new Thread[2 * hookCount];
+            for (int i = 0; i < hookCount; i++) more[i] = hooks[i];
+            hooks = more;
+        }
+        hooks[hookCount++] = hook;
+    }
+
+    /** The place of a thread among the registered ones, -1 if it is none. The JVM starts them in no order that would be the same in the next run. */
+    private static synchronized int placeOf(Thread thread) {
+        for (int i = 0; i < hookCount; i++) {
+            if (hooks[i] == thread) return i;
+        }
+        return -1;
+    }
+
+    /** Whether a thread runs the actions of a Cleaner that the program has made. */
+    private static boolean isCleaner(Thread thread) {
+        String name = thread.getName();
+        return name != null && name.startsWith("Cleaner-");
+    }
+
     /** At the start of Thread.start and its kin. */
     public static void starting(Thread child) {
-        long t = Thread.currentThread().ravel$t;
-        if (t == 0 || child.ravel$n != 0 || child instanceof jdk.internal.misc.InnocuousThread) return;
+        Thread current = Thread.currentThread();
+        long t = current.ravel$t;
+        if (child.ravel$n != 0 || t == 0 && hookCount == 0) return;
+        int hook = hookCount == 0 ? -1 : placeOf(child);
+        if (t == 0) {
+            if (hook < 0) return;
+            // The thread that ends the JVM is not the program's, and known only now that it starts one that is.
+            Ravel.adopt(current);
+            t = current.ravel$t;
+            if (t == 0) return;
+        }
+        boolean cleaner = false;
+        if (child instanceof jdk.internal.misc.InnocuousThread) {
+            cleaner = isCleaner(child);
+            if (!cleaner) return;
+        }
         String kind = child.getClass().getName();
         // In a forced run a carrier is not known at all: it must not wait for a turn, because virtual threads wait for it.
         if ((FLAGS & FORCING) != 0 && kind.equals("jdk.internal.misc.CarrierThread")) return;
         // A pool starts its workers in the thread that finds it busy, another one in each run: that is no point of the program.
-        boolean worker = child instanceof java.util.concurrent.ForkJoinWorkerThread
+        boolean worker = cleaner
+                || child instanceof java.util.concurrent.ForkJoinWorkerThread
                 || kind.equals("java.util.concurrent.DelayScheduler")
                 || kind.startsWith("kotlinx.coroutines.scheduling.");
-        if (!worker) {
+        if (!worker && hook < 0) {
             if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
             RavelPoints.step(t);
         }
         RavelRecords.frames(t);
         U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
         RavelRepeats.release(t);
-        Ravel.fork(t, child, worker);
+        // What was done before it was registered happens before it runs.
+        if (hook >= 0) RavelRecords.sync(t, Kind.RECEIVE, 0, RavelObjects.identity(child));
+        Ravel.fork(t, child, hook >= 0 ? HOOK + hook : worker ? ON_DEMAND : STARTED);
         if ((FLAGS & SEARCHING) != 0) RavelSearch.started(child);
     }
 

@@ -25,6 +25,8 @@ public class Thread implements Runnable {
 
     public native boolean isInterrupted();
 
+    public final native String getName();
+
     public native void start();
 
     public native void setContextClassLoader(ClassLoader loader);
