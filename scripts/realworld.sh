@@ -8,7 +8,7 @@
 # 4. The programs' jars and whole JDKs scanned; classes of javac for every release, of ecj, kotlinc and scalac scanned.
 # 5. The first 20 MB of recordings of H2, Derby, Lucene and Jetty: what a focus plan would have left out is never needed.
 # 6. H2, Derby, Lucene and Jetty under `ravel run`, BUDGET seconds (300) for the forced runs of each; no process may be left behind.
-# 7. Kotlin coroutines and Scala futures: what orders its threads shows nothing, what does not is shown.
+# 7. Kotlin coroutines, Scala futures and Groovy closures: what orders its threads shows nothing, what does not is shown.
 # 8. Soak: a million short threads, another agent that redefines classes, errors inside the agent.
 # 9. Small programs over eight libraries under `ravel run`, LIBRARY_BUDGET seconds (100) each: the bug must be shown, the corrected form silent.
 #
@@ -184,7 +184,9 @@ if [ -z "${SKIP_LANGUAGES:-}" ]; then
     compiler kotlin org.jetbrains.kotlin:kotlin-compiler-embeddable:1.9.24
     compiler coroutines org.jetbrains.kotlinx:kotlinx-coroutines-core-jvm:1.8.1
     compiler scala org.scala-lang:scala3-compiler_3:3.3.3
+    compiler groovy org.apache.groovy:groovy:4.0.33
     java=${oldest#* }/bin/java
+    groovy=$(ls "$work"/groovy/lib/groovy-4*.jar)
     kotlin=$(ls "$work"/kotlin/lib/kotlin-stdlib-1*.jar):$(ls "$work"/coroutines/lib/kotlinx-coroutines-core-jvm-*.jar)
     scala=$(ls "$work"/scala/lib/scala3-library*.jar):$(ls "$work"/scala/lib/scala-library*.jar)
     for program in Ordered Raced; do
@@ -193,9 +195,12 @@ if [ -z "${SKIP_LANGUAGES:-}" ]; then
         mkdir -p "$work/languages/scala/$program"
         "$java" -cp "$work/scala/lib/*" dotty.tools.dotc.Main -d "$work/languages/scala/$program" \
             "realworld/languages/$program.scala" -classpath "$scala" || status=1
+        "$java" -cp "$groovy" org.codehaus.groovy.tools.FileSystemCompiler -d "$work/languages/groovy/$program" \
+            "realworld/languages/$program.groovy" || status=1
     done
     while read -r release home <&3; do
-        for run in kotlin:Ordered:OrderedKt:0 kotlin:Raced:RacedKt:1 scala:Ordered:ordered:0 scala:Raced:raced:1; do
+        for run in kotlin:Ordered:OrderedKt:0 kotlin:Raced:RacedKt:1 scala:Ordered:ordered:0 scala:Raced:raced:1 \
+            groovy:Ordered:Ordered:0 groovy:Raced:Raced:1; do
             IFS=: read -r language program main wanted <<<"$run"
             code=0 start=$(date +%s)
             "$ravel" run --budget 60 -o "$work/run.ravel" --out "json=$work/run.json" \
