@@ -11,7 +11,6 @@ mod docs;
 mod doctor;
 mod evidence;
 mod failures;
-mod fences;
 mod frameworks;
 mod fuzz;
 mod handovers;
