@@ -273,7 +273,11 @@ fn add_body(class: &mut ClassFile, reference: &Reference, taken: &mut BTreeSet<S
     let home = match home.as_str() {
         "<init>" => "new",
         "<clinit>" => "static",
-        name => name,
+        // A lambda within a lambda is named for the method around both.
+        name => name
+            .strip_prefix("lambda$")
+            .and_then(|rest| rest.rsplit_once('$'))
+            .map_or(name, |(method, _)| method),
     };
     let numbers = class.methods.len()..;
     let name = numbers

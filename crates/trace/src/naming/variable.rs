@@ -33,9 +33,12 @@ pub fn class_of(variable: &str) -> Option<&str> {
     }
 }
 
-/// The word that stands for a variable in source code; none for array elements and the state of library objects.
+/// The word that stands for a variable in source code; none for elements of an array without a name and the state of library objects.
 pub fn word(variable: &str) -> Option<&str> {
-    if is_platform(variable) || variable.contains(" in ") {
+    let is_type = variable
+        .split_once(" in ")
+        .is_some_and(|(name, _)| name.ends_with("[]"));
+    if is_platform(variable) || is_type {
         return None;
     }
     let name = raw(variable).split(['[', '{']).next()?;
@@ -70,6 +73,7 @@ mod tests {
         let state = "java.util.concurrent.atomic.AtomicInteger.state";
         assert_eq!(simple(state), "AtomicInteger.state");
         assert_eq!(word("shop.Stock.items"), Some("items"));
+        assert_eq!(word("taken in shop.Seats"), Some("taken"), "a parameter");
         assert_eq!((word(state), word("int[] in a.B"), word("")), (None, None, None));
     }
 }
