@@ -31,6 +31,10 @@ pub(super) fn one_call(variables: &[String], steps: &[FindingStep]) -> Option<&'
     if is(".ConcurrentHashMap") || is(".ConcurrentSkipListMap") {
         return one_map_call(calls[0], last);
     }
+    let is_queue = calls.iter().all(|call| QUEUE_CALLS.contains(call));
+    if is_queue && variables.iter().all(|name| is_queue_class(name)) {
+        return one_queue_call(calls[0], last);
+    }
     if is(".AtomicInteger") || is(".AtomicLong") {
         return match (calls[0], last) {
             (
@@ -42,6 +46,25 @@ pub(super) fn one_call(variables: &[String], steps: &[FindingStep]) -> Option<&'
         };
     }
     None
+}
+
+/// Methods of queues that look, and those that take.
+const QUEUE_CALLS: [&str; 6] = ["isEmpty", "size", "peek", "poll", "remove", "take"];
+
+/// Whether a variable is the state of a queue of `java.util.concurrent`.
+fn is_queue_class(variable: &str) -> bool {
+    let class = naming::variable::class_of(variable).unwrap_or_default();
+    class.starts_with("java.util.concurrent.") && (class.ends_with("Queue") || class.ends_with("Deque"))
+}
+
+/// The method of a queue that does what two of its methods do one after the other.
+fn one_queue_call(first: &str, last: &str) -> Option<&'static str> {
+    match (first, last) {
+        ("isEmpty" | "size" | "peek", "poll" | "remove" | "take") => {
+            Some("Use poll alone and test its result for null")
+        }
+        _ => None,
+    }
 }
 
 /// The method of a map that does what two of its methods do one after the other.
@@ -173,6 +196,19 @@ mod tests {
         let mut own = steps("get", "put");
         own[2].inside = None;
         assert!(help(Rule::Atomicity, &map, &[], &own).starts_with("Hold one lock"));
+    }
+
+    #[test]
+    fn a_look_at_a_queue_and_a_poll_become_one_poll() {
+        let queue = ["java.util.concurrent.ConcurrentLinkedQueue.state".to_owned()];
+        let call =
+            |thread: &str, name: &str| step(thread, &format!("java.util.concurrent.ConcurrentLinkedQueue.{name}"));
+        let told = |first: &str, last: &str| {
+            let steps = [call("t", first), call("u", "poll"), call("t", last)];
+            help(Rule::Atomicity, &queue, &[], &steps)
+        };
+        assert!(told("isEmpty", "poll").starts_with("Use poll alone and test its result for null, or hold one lock"));
+        assert!(told("poll", "poll").starts_with("Hold one lock"));
     }
 
     #[test]

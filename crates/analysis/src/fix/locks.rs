@@ -26,9 +26,12 @@ pub(super) fn one_lock_at(what: &str, steps: &[FindingStep]) -> String {
             listed(&writers)
         );
     }
-    let volatile = match steps.iter().any(|step| step.op == "read") {
-        true => format!(", or declare {what} volatile if no write depends on its old value"),
-        false => format!(", or use an atomic variable for {what}"),
+    let volatile = match (array_class(steps), steps.iter().any(|step| step.op == "read")) {
+        // A volatile array has no volatile elements.
+        (Some(""), _) => String::new(),
+        (Some(class), _) => format!(", or use an {class}"),
+        (None, true) => format!(", or declare {what} volatile if no write depends on its old value"),
+        (None, false) => format!(", or use an atomic variable for {what}"),
     };
     let holds = |step: &FindingStep| {
         let held = step.locks.iter().map(|lock| match step.read_locks.contains(lock) {
@@ -118,6 +121,17 @@ fn reads_and_writes(steps: &[FindingStep]) -> Option<String> {
     let both = matches!(ops, ["read", "write"] | ["write", "read"]);
     let method = method(first)?;
     (one_method && both && is_own(first) && is_own(last) && !method.contains("lambda in ")).then_some(method)
+}
+
+/// The class of `java.util.concurrent.atomic` for the array whose elements steps access, empty if there is none; none of other variables.
+fn array_class(steps: &[FindingStep]) -> Option<&'static str> {
+    let (elements, _) = steps.first()?.variable.split_once("[] in ")?;
+    Some(match elements {
+        "int" => "AtomicIntegerArray",
+        "long" => "AtomicLongArray",
+        "byte" | "boolean" | "char" | "short" | "float" | "double" => "",
+        _ => "AtomicReferenceArray",
+    })
 }
 
 /// The class of `java.util.concurrent.atomic` for the number that steps access.
@@ -508,6 +522,22 @@ mod tests {
             half(&[], &["shop.Stock@1"]),
             "Hold the lock of Stock over the whole of Stock.take, as Stock.count does."
         );
+    }
+
+    #[test]
+    fn elements_of_an_array_are_not_volatile() {
+        let told = |array: &str| {
+            let access = |thread: &str, op: &str| FindingStep {
+                variable: format!("{array} in shop.Hall"),
+                ..locked(thread, op, op, &[])
+            };
+            let steps = [access("t1", "read"), access("t2", "write")];
+            help(Rule::DataRace, &["seats".to_owned()], &[], &steps)
+        };
+        let plain = "Hold one lock at every access to seats, in Stock.read and Stock.write";
+        assert_eq!(told("byte[]"), format!("{plain}."));
+        assert_eq!(told("int[]"), format!("{plain}, or use an AtomicIntegerArray."));
+        assert_eq!(told("String[]"), format!("{plain}, or use an AtomicReferenceArray."));
     }
 
     #[test]
