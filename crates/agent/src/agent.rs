@@ -19,6 +19,7 @@ use ravel_trace::ids::ThreadId;
 use ravel_trace::raw::RawKind;
 use ravel_trace::run_info::{EndReason, Footer, Header};
 
+use crate::attach::Attached;
 use crate::baton::Baton;
 use crate::chance::Chance;
 use crate::failures::Failures;
@@ -65,6 +66,8 @@ pub struct Agent {
     pub(crate) tests: ToldTests,
     /// Virtual threads that have begun and not ended.
     pub(crate) virtual_threads: VirtualThreads,
+    /// What is different in a JVM that was running before.
+    pub(crate) attached: Option<Attached>,
     finished: AtomicBool,
 }
 
@@ -177,10 +180,45 @@ impl Agent {
             failures: Failures::default(),
             tests: ToldTests::default(),
             virtual_threads: VirtualThreads::default(),
+            attached: None,
             finished: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;
         listen(jvmti, controlled)
+    }
+
+    /// Opens the trace of a JVM that was running before. Nothing is recorded yet.
+    pub(crate) fn attach(jvmti: Jvmti, options: Options, attached: Attached) -> Result<&'static Agent, String> {
+        let mut header = header(jvmti, &options);
+        // It says nothing of how the program could be run again.
+        header.environment.clear();
+        let main = command_line().ok().and_then(|words| main_class(&words));
+        let filter = Filter::new(&options).of_program(main.as_deref());
+        let recorder = Arc::new(Recorder::start(options, &header, false)?);
+        let registry = Registry::new(Arc::clone(&recorder));
+        let instrumenter = Instrumenter::new(filter, None, registry, false, Redirects::default()).without_fields();
+        let agent = Agent {
+            jvmti,
+            recorder,
+            instrumenter,
+            block_field: OnceLock::new(),
+            baton: None,
+            search: None,
+            chance: None,
+            failures: Failures::default(),
+            tests: ToldTests::default(),
+            virtual_threads: VirtualThreads::default(),
+            attached: Some(attached),
+            finished: AtomicBool::new(false),
+        };
+        let twice = || "the agent is loaded twice".to_string();
+        AGENT.set(agent).map_err(|_| twice())?;
+        AGENT.get().ok_or_else(twice)
+    }
+
+    /// Whether the trace has been closed.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::SeqCst)
     }
 
     /// Tells a forced run of a new thread.
@@ -253,6 +291,11 @@ impl Agent {
         }
         if let Some(search) = &self.search {
             search.end(block);
+        }
+        if self.attached.is_some() {
+            // A thread whose steps are not seen may join this one.
+            self.recorder
+                .append_numbered(block, RawKind::Send, 0, crate::attach::ALL);
         }
         let died = u64::from(block.begun.get() > 1);
         self.recorder.append_numbered(block, RawKind::End, 0, died);
@@ -344,7 +387,7 @@ impl Agent {
     }
 
     /// Closes the trace and says how it went, and why the agent itself is about to end the JVM.
-    fn finish(&self, ended_by: Option<EndedBy>) {
+    pub(crate) fn finish(&self, ended_by: Option<EndedBy>) {
         if self.finished.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -590,7 +633,10 @@ fn begin(env: *mut JNIEnv, thread: jthread) {
         return;
     };
     let _ = agent.block_field.set(BlockField { block, number });
-    if agent.finished.load(Ordering::SeqCst) || agent.recorder.options.everything || !jvm::prepare(env) {
+    if agent.finished.load(Ordering::SeqCst)
+        || agent.recorder.options.everything
+        || !jvm::prepare(env, c"java/lang/Ravel")
+    {
         return;
     }
     let inside = agent.search.as_ref().filter(|search| search.is_inside());

@@ -104,6 +104,12 @@ pub fn for_release(class: &[u8], release: u32) -> Result<Cow<'_, [u8]>> {
     class.write().map(Cow::Owned)
 }
 
+/// The class that stands in for added fields in a JVM that is running.
+pub const ATTACHED: (&CStr, &[u8]) = (
+    c"java/lang/RavelAttached",
+    include_bytes!("../java/classes/RavelAttached.class"),
+);
+
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -275,7 +281,7 @@ mod tests {
         assert_eq!(recorded, digests(&classes), "the compiled classes are stale: {STALE}");
         let listed: Vec<String> = CLASSES
             .iter()
-            .chain([&DIRECTOR, &UNSAFE])
+            .chain([&DIRECTOR, &UNSAFE, &ATTACHED])
             .map(|(name, _)| name.to_string_lossy().into_owned())
             .collect();
         assert_eq!(listed.len(), classes.len(), "{listed:?} and {:?}", classes.keys());

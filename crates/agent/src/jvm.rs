@@ -308,10 +308,10 @@ pub fn drive(env: *mut JNIEnv, main: &str, words: &[String]) -> bool {
 }
 
 /// Has the helper classes link themselves, while nothing is recorded yet.
-pub fn prepare(env: *mut JNIEnv) -> bool {
+pub fn prepare(env: *mut JNIEnv, class: &CStr) -> bool {
     // SAFETY: called on a thread of a live JVM; every result is checked before use.
     unsafe {
-        let class = ((**env).FindClass)(env, c"java/lang/Ravel".as_ptr());
+        let class = ((**env).FindClass)(env, class.as_ptr());
         if class.is_null() {
             clear(env);
             return false;
@@ -358,6 +358,9 @@ pub fn clear(env: *mut JNIEnv) {
 
 /// The address of a thread's block, 0 if it has none.
 pub fn block_of(env: *mut JNIEnv, agent: &Agent, thread: jobject) -> jlong {
+    if let Some(attached) = &agent.attached {
+        return attached.block_of(env, thread);
+    }
     let Some(field) = agent.block_field.get().filter(|_| !thread.is_null()) else {
         return 0;
     };
@@ -367,6 +370,10 @@ pub fn block_of(env: *mut JNIEnv, agent: &Agent, thread: jobject) -> jlong {
 
 /// Gives a thread its block and its number.
 pub fn set_block(env: *mut JNIEnv, agent: &Agent, thread: jobject, block: &'static ThreadBlock) {
+    if let Some(attached) = &agent.attached {
+        attached.set_block(env, thread, block);
+        return;
+    }
     if let Some(fields) = agent.block_field.get() {
         // SAFETY: the fields are a long and an int of `Thread`, and `thread` is one.
         unsafe {
@@ -378,6 +385,10 @@ pub fn set_block(env: *mut JNIEnv, agent: &Agent, thread: jobject, block: &'stat
 
 /// Takes its block from a thread that has run its last.
 pub fn take_block(env: *mut JNIEnv, agent: &Agent, thread: jobject) {
+    if let Some(attached) = &agent.attached {
+        attached.take_block(env, thread);
+        return;
+    }
     if let Some(fields) = agent.block_field.get() {
         // SAFETY: the field is a long of `Thread`, and `thread` is one.
         unsafe { ((**env).SetLongField)(env, thread, fields.block, 0) }

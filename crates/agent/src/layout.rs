@@ -8,6 +8,7 @@ use std::mem::offset_of;
 
 use ravel_trace::raw::{self, RawKind, RawRecord};
 
+use crate::attach;
 use crate::chance::{self, Form};
 use crate::instrument::{accesses, library};
 use crate::models::{self, Effect};
@@ -87,6 +88,10 @@ layout! {
         SURE_ARRAYS = offset_of!(ThreadBlock, sure_arrays);
         VAIN = offset_of!(ThreadBlock, vain);
         SURE_MANY = offset_of!(ThreadBlock, sure_of_many);
+        HEARD = offset_of!(ThreadBlock, heard);
+        UNSEEN = offset_of!(ThreadBlock, unseen);
+        UNTOLD = offset_of!(ThreadBlock, untold);
+        OLDER = offset_of!(ThreadBlock, older);
     }
 
     /// Offsets in a frame of the shadow stack.
@@ -280,6 +285,7 @@ layout! {
         SEARCHING = flag::SEARCHING;
         INSIDE_JVM = flag::INSIDE_JVM;
         FENCES = flag::FENCES;
+        ATTACHED = flag::ATTACHED;
     }
 
     /// What a thread of a search asks for.
@@ -326,6 +332,19 @@ layout! {
         ENDS = address::ENDS;
         HINTS = address::HINTS;
         RELEASE = address::RELEASE;
+        THREADS = address::THREADS;
+        MODE = address::MODE;
+    }
+
+    /// A JVM that was running before Ravel came: how many bits of a thread's id are looked at.
+    int Attached {
+        THREAD_BITS = attach::THREAD_BITS;
+    }
+
+    /// Channels of a JVM that was running before Ravel came.
+    long Channel {
+        ALL = attach::ALL;
+        READERS = attach::READERS;
     }
 
     /// Sizes of tables: entries, or their logarithm.

@@ -5,6 +5,7 @@
 //! code writes its records to raw memory.
 
 mod agent;
+mod attach;
 mod baton;
 mod chance;
 pub mod directed;
@@ -65,6 +66,30 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *mut c_char
         Err(error) => {
             guard::say(format_args!("{error}; the program runs without recording"));
             0
+        }
+    }
+}
+
+/// Called by the JVM when the agent is loaded while it runs.
+///
+/// # Safety
+/// The JVM passes itself and a NUL-terminated string or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnAttach(vm: *mut JavaVM, options: *mut c_char, _: *mut c_void) -> jint {
+    guard::set_hook();
+    let text = if options.is_null() {
+        String::new()
+    } else {
+        // SAFETY: not null, so NUL-terminated, by the contract of JVMTI.
+        unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+    };
+    let attach = || attach::on_attach(vm, &text);
+    let attached = std::panic::catch_unwind(std::panic::AssertUnwindSafe(attach));
+    match attached.unwrap_or_else(|_| Err("the agent failed to start".to_string())) {
+        Ok(()) => 0,
+        Err(error) => {
+            guard::say(format_args!("{error}; nothing is recorded"));
+            -1
         }
     }
 }

@@ -62,7 +62,15 @@ fn spilled(thread: jlong, what: Spill) -> jlong {
 /// `Ravel.address`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_address(_: *mut JNIEnv, _: jclass, which: jint) -> jlong {
-    guarded(|| 0, || agent().map_or(0, |agent| agent.recorder.address(which)))
+    let of_attached = |agent: &Agent| agent.attached.as_ref().and_then(|attached| attached.address(which));
+    guarded(
+        || 0,
+        || {
+            agent().map_or(0, |agent| {
+                of_attached(agent).unwrap_or_else(|| agent.recorder.address(which))
+            })
+        },
+    )
 }
 
 /// `Ravel.flush`
@@ -120,8 +128,11 @@ pub extern "system" fn Java_java_lang_Ravel_number(env: *mut JNIEnv, _: jclass, 
             let Some(agent) = agent() else { return 0 };
             let number = agent.recorder.number();
             let class_name = shown_name(jvm::class_name(agent.jvmti, env, of));
+            // Where no object has a word, arrays alone have ids of this kind.
+            let from_table = agent.attached.is_none() || class_name.ends_with("[]");
+            let first = if from_table { TABLE_OBJECT } else { 0 };
             agent.recorder.define(Definition::Object {
-                object: ObjectId(TABLE_OBJECT + u64::from(number)),
+                object: ObjectId(first + u64::from(number)),
                 class_name,
             });
             number as jint

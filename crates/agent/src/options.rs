@@ -63,6 +63,8 @@ pub struct Options {
     pub origin: Option<PathBuf>,
     /// End with the process that started this JVM.
     pub tied: bool,
+    /// The JVM was running before Ravel came: the folder through which the agent and the command line talk.
+    pub attach: Option<PathBuf>,
     /// For tests: instrument every class of the JDK as if it were the application's, and record nothing.
     pub everything: bool,
     /// For tests: the agent fails from its call of this number on.
@@ -101,6 +103,7 @@ impl Default for Options {
             only: None,
             origin: None,
             tied: false,
+            attach: None,
             everything: false,
             fail: None,
             fences: false,
@@ -152,6 +155,7 @@ impl Options {
                 "only" => options.only = Some(value),
                 "origin" => options.origin = Some(PathBuf::from(value)),
                 "tied" => options.tied = true,
+                "attach" => options.attach = Some(PathBuf::from(value)),
                 "everything" => options.everything = true,
                 "fail" => options.fail = Some(number()?),
                 "fences" => options.fences = true,
@@ -224,6 +228,7 @@ impl Options {
             ("watch", &self.watch),
             ("roll", &self.roll),
             ("origin", &self.origin),
+            ("attach", &self.attach),
         ] {
             if let Some(path) = path {
                 add(key, &path.to_string_lossy());

@@ -72,6 +72,9 @@ pub mod address {
     pub const ENDS: i32 = 11;
     pub const HINTS: i32 = 12;
     pub const RELEASE: i32 = 13;
+    // The next two belong to `attach::Attached`.
+    pub const THREADS: i32 = 14;
+    pub const MODE: i32 = 15;
 }
 
 /// Bits of the answer to `address::FLAGS`.
@@ -92,6 +95,8 @@ pub mod flag {
     pub const INSIDE_JVM: i64 = 64;
     /// The processor shows stores and loads in another order than that of the program.
     pub const FENCES: i64 = 128;
+    /// The JVM was running before Ravel came.
+    pub const ATTACHED: i64 = 256;
 }
 
 /// What instrumented code and the agent's callbacks share.
@@ -235,6 +240,7 @@ impl Recorder {
             (options.search.is_some(), flag::SEARCHING),
             (options.inside, flag::INSIDE_JVM),
             (options.needs_fences(), flag::FENCES),
+            (options.attach.is_some(), flag::ATTACHED),
         ]
         .into_iter()
         .filter_map(|(set, bit)| set.then_some(bit))
@@ -283,6 +289,11 @@ impl Recorder {
         if self.cut.make(self.counter()) {
             *end = reason;
         }
+    }
+
+    /// Whether the recording has ended.
+    pub fn is_over(&self) -> bool {
+        self.cut.is_near()
     }
 
     /// Since when the recording runs.

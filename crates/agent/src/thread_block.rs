@@ -174,6 +174,15 @@ pub struct ThreadBlock {
     pub vain: Cell<[u8; SITE_SLOTS]>,
     /// By site and object or array: as the two by site.
     pub sure_of_many: Cell<[u64; MANY_SLOTS]>,
+    // In a JVM that was running before Ravel came.
+    /// The mode of the recording when the thread last heard from all others.
+    pub heard: Cell<u32>,
+    /// 1 while code is on the thread's stack that may order threads and was entered before it was changed. The agent puts it out.
+    pub unseen: AtomicU32,
+    /// 1 if such a thread has recorded an access since it last told all others.
+    pub untold: Cell<u32>,
+    /// 1 if code of the program was on the thread's stack when it was first recorded: it has no frames on the shadow stack.
+    pub older: Cell<u32>,
     // Native code.
     /// How many workers of pools it has started.
     pub workers: Cell<u32>,

@@ -14,12 +14,14 @@
 //! | [`Search`] | prover | agent: run the program under a scheduler, often or once
 //! | [`Searched`] | agent | prover: which of the runs failed, and in which order
 //! | [`Status`] | agent | command line: how the JVM ended, and the [`Verdict`] on its schedule |
+//! | [`AttachNote`](attach::AttachNote) | agent | command line: how the recording of a running JVM fares |
 //! | [`Signature`] | agent | agent and prover: a JVM of the command started |
 //!
 //! **Architecture Invariant:** depends on no other crate of Ravel, starts no process, and has no words for people: a
 //! [`Slip`] is a structure, and the prover makes the sentence. The text form of a schedule is the exception: people
 //! edit it.
 
+pub mod attach;
 pub mod focus;
 pub mod goal;
 mod jvm;

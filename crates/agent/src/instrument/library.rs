@@ -45,6 +45,9 @@ pub fn rewrite(cx: &mut Context<'_>, class: &mut ClassFile) -> Result<bool> {
 }
 
 fn add_fields(cx: &Context<'_>, class: &mut ClassFile) -> Result<bool> {
+    if !cx.adds_members {
+        return Ok(false);
+    }
     let access = access::PUBLIC | access::TRANSIENT | access::SYNTHETIC;
     match cx.name.as_str() {
         "java/lang/Thread" => {
@@ -78,7 +81,7 @@ fn rewrite_method(cx: &mut Context<'_>, class: &mut ClassFile, method: &MethodCo
             return virtual_run(cx, class, method);
         }
         // The second one is that of JDK 8.
-        ("jdk/internal/reflect/Reflection" | "sun/reflect/Reflection", "filterFields") => {
+        ("jdk/internal/reflect/Reflection" | "sun/reflect/Reflection", "filterFields") if cx.adds_members => {
             return filter_fields(cx, class, method);
         }
         _ => {}

@@ -64,6 +64,8 @@ pub struct Instrumenter {
     forcing: bool,
     redirects: Redirects,
     state: Mutex<InstrumentState>,
+    /// Whether a class gets new fields and methods; one that is loaded cannot.
+    adds_members: bool,
     /// Where classes are loaded again and again: what became of the application's, with the bytes that they had.
     again: Option<Mutex<Rewritten>>,
     /// Whether calls of `sun.misc.Unsafe` go to the class that stands for it.
@@ -95,6 +97,8 @@ pub(crate) struct Context<'a> {
     pub class: ClassId,
     pub name: String,
     pub superclass: String,
+    /// Whether the class gets new fields.
+    pub adds_members: bool,
 }
 
 /// One method while it is rewritten.
@@ -119,6 +123,7 @@ impl Instrumenter {
                 registry,
                 counts: Counts::default(),
             }),
+            adds_members: true,
             again: None,
             stands_in: AtomicBool::new(false),
         }
@@ -127,6 +132,52 @@ impl Instrumenter {
     /// The class that stands for `sun.misc.Unsafe` is there: from now on calls go to it.
     pub fn use_stand_in(&self) {
         self.stands_in.store(true, Ordering::Relaxed);
+    }
+
+    /// For a JVM whose classes are loaded already.
+    pub fn without_fields(mut self) -> Self {
+        self.adds_members = false;
+        self
+    }
+
+    /// Whether the class of this internal name gets hooks, as far as its name tells.
+    pub fn concerns(&self, name: &str) -> bool {
+        match self.filter.treatment(name) {
+            Treatment::Application | Treatment::Collection => true,
+            Treatment::Library => library::concerns(name),
+            Treatment::Skip(_) => {
+                !name.starts_with("java/lang/Ravel") && (self.filter.keeps_order(name) || library::concerns(name))
+            }
+        }
+    }
+
+    /// Whether a class of this internal name is the program's own.
+    pub fn is_application(&self, name: &str) -> bool {
+        self.filter.treatment(name) == Treatment::Application
+    }
+
+    /// Whether the fields of a class are recorded.
+    pub fn records_fields(&self, name: &str) -> bool {
+        self.filter.has_word(name)
+    }
+
+    /// Says what fields a loaded class has, before classes get hooks that access them.
+    pub fn declare_loaded(&self, name: &str, superclass: &str, fields: Vec<DeclaredField>) {
+        let described = Class {
+            name: name.replace('/', "."),
+            superclass: superclass.replace('/', "."),
+            ..Class::default()
+        };
+        self.lock().registry.load_class(name, superclass, described, fields);
+    }
+
+    /// Whether an access to a field is known to order nothing between threads.
+    pub fn orders_nothing(&self, class: &str, name: &str, descriptor: &str) -> bool {
+        if !self.filter.has_word(class) {
+            return true;
+        }
+        let known = self.lock().registry.field_flags(class, name, descriptor);
+        known.is_some_and(|known| known & ravel_trace::names::flags::VOLATILE == 0)
     }
 
     /// Keeps what became of the application's classes, which are loaded again.
@@ -138,6 +189,11 @@ impl Instrumenter {
     /// The counts so far.
     pub fn counts(&self) -> Counts {
         self.lock().counts.clone()
+    }
+
+    /// Counts a class that could not be changed.
+    pub fn fail(&self, name: &str, error: &dyn std::fmt::Display) {
+        self.lock().counts.fail(name, error);
     }
 
     /// Sites made so far.
@@ -229,6 +285,7 @@ impl Instrumenter {
             class: ClassId(0),
             name: name.to_string(),
             superclass,
+            adds_members: self.adds_members,
         };
         let mut changed = library::concerns(name) && library::rewrite(&mut cx, &mut class)?;
         if self.filter.keeps_order(name) {
@@ -269,7 +326,7 @@ impl Instrumenter {
     ) -> Result<Option<Vec<u8>>> {
         let mut class = ClassFile::parse(bytes)?;
         let application = treatment == Treatment::Application;
-        if application {
+        if application && self.adds_members {
             give_references_bodies(&mut class, origin::is_called_by_reference);
         }
         let lengths = self.focus.as_ref().map(|_| code_lengths(&class)).unwrap_or_default();
@@ -303,6 +360,7 @@ impl Instrumenter {
             class: ClassId(0),
             name: name.to_string(),
             superclass,
+            adds_members: self.adds_members,
         };
         let changed = match treatment {
             Treatment::Application | Treatment::Collection => {
@@ -413,7 +471,7 @@ fn annotations(class: &ClassFile, attributes: &[Attribute]) -> Vec<String> {
 
 /// Gives instances their word, unless a superclass has given it already.
 fn add_word(cx: &Context<'_>, class: &mut ClassFile) -> Result<()> {
-    if class.is(access::INTERFACE) || cx.filter.has_word(&cx.superclass) {
+    if !cx.adds_members || class.is(access::INTERFACE) || cx.filter.has_word(&cx.superclass) {
         return Ok(());
     }
     class.add_field(access::PUBLIC | access::TRANSIENT | access::SYNTHETIC, WORD, "J")?;

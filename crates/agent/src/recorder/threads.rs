@@ -109,6 +109,10 @@ impl Recorder {
             sure_arrays: Cell::new([0; SITE_SLOTS]),
             vain: Cell::new([0; SITE_SLOTS]),
             sure_of_many: Cell::new([0; MANY_SLOTS]),
+            heard: Cell::new(0),
+            unseen: AtomicU32::new(0),
+            untold: Cell::new(0),
+            older: Cell::new(0),
             workers: Cell::new(0),
         };
         let block: &'static ThreadBlock = match spare {

@@ -138,6 +138,26 @@ final class Ravel {
     /** The run is over; the number stands for what it printed. */
     static native void judgeRun(long output);
 
+    // A JVM that was running before Ravel came.
+
+    /** How often Ravel has come to this JVM while it ran, and whether it is there now. */
+    static int generation;
+    static boolean busy;
+
+    /** The block of a thread that comes to a hook for the first time: 0 if it cannot be recorded yet, 1 if never. */
+    static native long admit(Thread thread);
+
+    /** A thread is about to be interrupted. */
+    static native void interrupting(Thread thread);
+
+    /** Gives the native methods of a class, which has another name than this one, their code. */
+    private static native void bind(Class<?> type, long methods);
+
+    /** The same, called as code of the JDK calls itself: the JVM warns of any other caller. */
+    static void adopt(Class<?> type, long methods) {
+        bind(type, methods);
+    }
+
     // Chance and time.
 
     static native long chance(long thread, int kind);
@@ -185,5 +205,7 @@ final class Ravel {
         fieldNumber(Object.class, 0);
         field(Object.class, "");
         RavelObjects.offset(Object.class);
+        admit(null);
+        interrupting(null);
     }
 }

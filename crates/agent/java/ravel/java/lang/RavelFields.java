@@ -251,7 +251,7 @@ public final class RavelFields {
 
     /** Whether a collection that is accessed now is the JDK's own: no code of the program called it, or the program called a service. */
     static boolean isOfJdk(long t) {
-        if (RavelMethods.hidden(t)) return true;
+        if (RavelMethods.hidden(t) || U.getLong(t + TOP) == U.getLong(t + BOTTOM)) return true;
         int call = U.getInt(t + CALL);
         return call > 0 && (U.getByte(SITES + call) & SiteFlag.CALLS_SERVICE) != 0;
     }

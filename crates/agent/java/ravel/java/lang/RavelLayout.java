@@ -50,6 +50,10 @@ final class RavelLayout {
         static final long SURE_ARRAYS = 1296L;
         static final long VAIN = 2320L;
         static final long SURE_MANY = 2448L;
+        static final long HEARD = 6544L;
+        static final long UNSEEN = 6548L;
+        static final long UNTOLD = 6552L;
+        static final long OLDER = 6556L;
     }
 
     /** Offsets in a frame of the shadow stack. */
@@ -273,6 +277,7 @@ final class RavelLayout {
         static final int SEARCHING = 32;
         static final int INSIDE_JVM = 64;
         static final int FENCES = 128;
+        static final int ATTACHED = 256;
     }
 
     /** What a thread of a search asks for. */
@@ -325,6 +330,23 @@ final class RavelLayout {
         static final int ENDS = 11;
         static final int HINTS = 12;
         static final int RELEASE = 13;
+        static final int THREADS = 14;
+        static final int MODE = 15;
+    }
+
+    /** A JVM that was running before Ravel came: how many bits of a thread's id are looked at. */
+    static final class Attached {
+        private Attached() {}
+
+        static final int THREAD_BITS = 24;
+    }
+
+    /** Channels of a JVM that was running before Ravel came. */
+    static final class Channel {
+        private Channel() {}
+
+        static final long ALL = 71474698256384L;
+        static final long READERS = 71473087643648L;
     }
 
     /** Sizes of tables: entries, or their logarithm. */

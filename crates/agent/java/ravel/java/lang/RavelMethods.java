@@ -16,7 +16,13 @@ public final class RavelMethods {
     @ForceInline
     static boolean hidden(long t) {
         long top = U.getLong(t + TOP);
-        return top == U.getLong(t + BOTTOM) || top == U.getLong(t + OPAQUE);
+        return isOutside(t, top) || top == U.getLong(t + OPAQUE);
+    }
+
+    /** Whether no code of the program is on the stack. Of a thread that was there before Ravel, code may be that has no frame here. */
+    @ForceInline
+    static boolean isOutside(long t, long top) {
+        return top == U.getLong(t + BOTTOM) && ((FLAGS & ATTACHED) == 0 || U.getInt(t + OLDER) == 0);
     }
 
     /** The call about to be made. */

@@ -34,7 +34,7 @@ public final class RavelModels {
         if (t == 0) return;
         long top = U.getLong(t + TOP);
         int effect = model & Model.EFFECT;
-        boolean outside = top == U.getLong(t + BOTTOM);
+        boolean outside = RavelMethods.isOutside(t, top);
         // A task that a thread runs while it waits for another is run all the same.
         boolean inside = top == U.getLong(t + OPAQUE);
         // How many parts of a task are left is the pool's own affair: what completes it is known from elsewhere.
@@ -448,7 +448,7 @@ public final class RavelModels {
     }
 
     private static void state(long t, int kind, int site, long state, long value) {
-        if (state == 0 || U.getLong(t + TOP) == U.getLong(t + BOTTOM)) return;
+        if (state == 0 || RavelMethods.isOutside(t, U.getLong(t + TOP))) return;
         int p = U.getInt(t + POSITION);
         if (kind == Kind.READ_STATE || kind == Kind.READ_ENTRY) {
             RavelFences.loads();
@@ -460,7 +460,7 @@ public final class RavelModels {
     }
 
     private static void state(long t, int kind, int site, long state, long value, long stamp) {
-        if (state == 0 || U.getLong(t + TOP) == U.getLong(t + BOTTOM)) return;
+        if (state == 0 || RavelMethods.isOutside(t, U.getLong(t + TOP))) return;
         RavelRecords.stamped(t, kind, site, U.getInt(t + POSITION), state, value, stamp);
     }
 

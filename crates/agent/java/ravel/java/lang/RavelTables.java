@@ -32,7 +32,7 @@ final class RavelTables {
     /** The release of this JVM: 8, 11, 17 and so on. */
     static final int RELEASE = (int) Ravel.address(Address.RELEASE);
     static final long SEED = fieldOffset(java.util.concurrent.atomic.AtomicLong.class, "value");
-    static final long CLASS_WORD = fieldOffset(Class.class, "ravel$o");
+    static final long CLASS_WORD = (FLAGS & ATTACHED) != 0 ? 0 : fieldOffset(Class.class, "ravel$o");
     /** The objects without a word, by hash; also the lock of this table and of the next. */
     static final RavelObjects.Ref[] TABLE = new RavelObjects.Ref[1 << 16];
     /** The field that a handle or updater is for, by the handle's number; -1 if it is none that is known. */
