@@ -52,6 +52,7 @@ pub const ANALYSES: Registry<'static> = Registry(&[
     analysis("patterns", |patterns| Box::new(Patterns::new(patterns))),
     analysis("serializability", |_| Box::<Serializability>::default()),
     part("race-observed", |_| Box::<Observed>::default()),
+    part("race-unordered", |_| Box::new(Observed::unordered())),
     part("race-predicted", |_| Box::<Predicted>::default()),
 ]);
 

@@ -25,7 +25,7 @@ use ravel_analysis::registry;
 use ravel_analysis::units::UnitSettings;
 use ravel_scan::confirm;
 use ravel_schedule::orders;
-use ravel_trace::{Failure, Header, KEPT_RECORDS, ReadOptions, Reader, Source as _, Trace};
+use ravel_trace::{Failure, Header, KEPT_RECORDS, ReadOptions, Reader, Source as _, Trace, Warning};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::analysing::{add_classes, replay_command, seen_from_here, watched};
@@ -247,11 +247,14 @@ impl<'a> Job<'a> {
         self.settings.units.focus = focus;
         let mut findings = self.analyse(path, &mut trace, true, None)?;
         self.decoded += trace.reader().decoded();
-        if plans::is_for_races(trace.reader().header()) {
+        if let Some(why) = plans::cannot_force(trace.reader().header()) {
             for finding in findings.iter_mut().filter(|finding| is_replayable(finding)) {
-                finding.limit = Some(plans::CANNOT_FORCE.into());
+                finding.limit = Some(why.into());
                 finding.replay.clear();
             }
+        }
+        if plans::is_attached(trace.reader().header()) {
+            self.show_observed(&mut findings);
         }
         let name = seen_from_here(path);
         if let Some(recording) = self.report.recordings.iter_mut().find(|r| r.trace == name) {
@@ -346,6 +349,15 @@ impl<'a> Job<'a> {
         Ok(further)
     }
 
+    /// Shows races that the recorded run itself had. Frameworks that are not recorded may order threads in ways that the trace does not show.
+    fn show_observed(&self, findings: &mut [Finding]) {
+        if !self.recorded_with.without_frameworks {
+            for finding in findings {
+                finding.shown |= is_observed_race_of_application(finding);
+            }
+        }
+    }
+
     /// Forces findings of a trace and takes them into the report, with others of it that need no forcing.
     fn settle(&mut self, path: &Path, trace: Option<Trace>, mut findings: Vec<Finding>, known: Vec<Finding>) {
         let mut suspicions = self.untold_suspicions(&findings);
@@ -355,12 +367,7 @@ impl<'a> Job<'a> {
         }
         self.prove(path, trace, &mut findings, &suspicions);
         findings.extend(of_others);
-        // Frameworks that are not recorded may order threads in ways that the trace does not show.
-        if !self.recorded_with.without_frameworks {
-            for finding in findings.iter_mut() {
-                finding.shown |= is_observed_race_of_application(finding);
-            }
-        }
+        self.show_observed(&mut findings);
         let settings = &self.settings;
         if !settings.only.is_empty() {
             findings.retain(|finding| settings.only.contains(&finding.id));
@@ -501,8 +508,17 @@ impl<'a> Job<'a> {
             self.recorded_with.without_frameworks |= reason.starts_with(FRAMEWORK);
         }
         add_classes(&mut self.report.summary.classes, reader.footer());
-        self.warnings
-            .extend(reader.warnings().iter().map(|warning| format!("{name}: {warning}")));
+        // Of a program that was running before and goes on, the trace has neither the ends of its threads nor all acquisitions.
+        let usual = |warning: &Warning| {
+            use Warning::{NotEnded, UnmatchedReleases, UnmatchedWaits};
+            matches!(
+                warning,
+                NotEnded { .. } | UnmatchedReleases { .. } | UnmatchedWaits { .. }
+            )
+        };
+        let attached = plans::is_attached(reader.header());
+        let told = reader.warnings().iter().filter(|warning| !attached || !usual(warning));
+        self.warnings.extend(told.map(|warning| format!("{name}: {warning}")));
         if let Some(error) = analysed.error {
             self.whole = false;
             self.report

@@ -9,6 +9,7 @@
 
 pub mod agent_library;
 pub mod analysing;
+pub mod attach;
 pub mod claim;
 pub mod directed;
 pub mod failures;

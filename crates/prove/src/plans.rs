@@ -150,16 +150,46 @@ pub fn digest_in_short(text: &str) -> String {
 pub const CANNOT_FORCE: &str =
     "recorded with --focus-mode races, which has too little to force a run; record it without";
 
-/// A recording for races alone cannot be forced: says so.
-pub fn refuse_for_races(header: &Header, name: &str) -> Result<()> {
-    match is_for_races(header) {
-        true => bail!("{name}: {CANNOT_FORCE}"),
-        false => Ok(()),
+/// The same of a JVM that was running before Ravel came.
+pub const CANNOT_FORCE_ATTACHED: &str = "recorded by `ravel attach`, and a server that runs cannot be forced into another order; `ravel run` starts the program and proves races";
+
+/// Whether a trace is of a JVM that was running before Ravel came.
+pub fn is_attached(header: &Header) -> bool {
+    let agent = header.options.iter().find(|(name, _)| name == "agent");
+    agent.is_some_and(|(_, text)| Options::parse(text).is_ok_and(|options| options.attach.is_some()))
+}
+
+/// Why no finding of a trace can be forced, if so.
+pub fn cannot_force(header: &Header) -> Option<&'static str> {
+    match (is_attached(header), is_for_races(header)) {
+        (true, _) => Some(CANNOT_FORCE_ATTACHED),
+        (_, true) => Some(CANNOT_FORCE),
+        _ => None,
     }
 }
 
+/// A recording that cannot be forced: says so.
+pub fn refuse_for_races(header: &Header, name: &str) -> Result<()> {
+    match cannot_force(header) {
+        Some(why) => bail!("{name}: {why}"),
+        None => Ok(()),
+    }
+}
+
+/// The analysis of races that the recorded run itself had.
+const OBSERVED: &str = "race-unordered";
+
 /// The analyses that a trace is good for: those asked for, or, if none is and it has only what may race, those of races.
 pub fn analyses_for(header: &Header, name: &str, asked: &[String], observer: &dyn Observer) -> Vec<String> {
+    if is_attached(header) {
+        // Which locks a thread had taken before is not known, so nothing can be predicted.
+        if asked.iter().any(|asked| asked != OBSERVED) {
+            observer.remark(&format!(
+                "{name}: recorded by `ravel attach`: only observed races can be found in it"
+            ));
+        }
+        return vec![OBSERVED.to_owned()];
+    }
     if !is_for_races(header) {
         return asked.to_vec();
     }

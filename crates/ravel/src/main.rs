@@ -34,6 +34,8 @@ enum Command {
     Run(commands::run::Args),
     /// Run a command and record the events of its JVMs' threads.
     Record(commands::record::Args),
+    /// Record a JVM that is running, leave it, and report the races that were observed.
+    Attach(commands::attach::Args),
     /// Analyse traces without running the program again.
     Check(commands::check::Args),
     /// Re-run the program of a trace to prove its findings, and report each outcome.
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => commands::run::run(args),
         Command::Record(args) => commands::record::run(args),
+        Command::Attach(args) => commands::attach::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Scan(args) => commands::scan::run(args),

@@ -2,6 +2,7 @@
 //! share the places of [`common::place`].
 
 mod architecture;
+mod attach;
 mod bugs;
 mod cli;
 mod common;

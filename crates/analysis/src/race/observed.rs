@@ -8,6 +8,9 @@
 //! only the very first unordered pair of a run is sure to be feasible. Misses: of several accesses by one thread that
 //! race with one of another, the last of each kind is reported here; [`predicted`](super::predicted) finds the rest.
 //!
+//! As `race-unordered` every unordered pair is `witnessed`: for a recording of a JVM that was running before, in which nothing is forced, so that whether
+//! another order of these steps can be had is never asked. By the memory model of Java two conflicting accesses that nothing orders are a race of that run.
+//!
 //! **Cost.** Constant time per access while a location has not raced and is not read by several threads at once, else
 //! the number of threads; about 90 bytes per location; each access looks at 20 of them.
 
@@ -84,6 +87,8 @@ pub struct Observed {
     latest: Vec<u64>,
     pairs: ReportedPairs,
     reports: Vec<RawReport>,
+    /// Whether every unordered pair counts as observed.
+    any: bool,
 }
 
 fn keep(list: &mut Vec<Past>, past: Past) {
@@ -94,6 +99,14 @@ fn keep(list: &mut Vec<Past>, past: Past) {
 }
 
 impl Observed {
+    /// The analysis that counts every unordered pair as observed.
+    pub fn unordered() -> Observed {
+        Observed {
+            any: true,
+            ..Observed::default()
+        }
+    }
+
     fn touch(&mut self, thread: usize, index: u64) -> u64 {
         if self.latest.len() <= thread {
             self.latest.resize(thread + 1, u64::MAX);
@@ -106,8 +119,8 @@ impl Observed {
             return;
         }
         // Neither thread did anything between the two: the trace itself has them side by side.
-        let adjacent = self.latest.get(past.point.thread.index()) == Some(&past.point.index)
-            && (previous == u64::MAX || previous < past.point.index);
+        let last = self.latest.get(past.point.thread.index()) == Some(&past.point.index);
+        let adjacent = self.any || last && (previous == u64::MAX || previous < past.point.index);
         self.reports.push(RawReport {
             analysis: "race",
             rule: Rule::DataRace,
@@ -199,7 +212,10 @@ impl Observed {
 
 impl Analysis for Observed {
     fn name(&self) -> &'static str {
-        "race-observed"
+        match self.any {
+            true => "race-unordered",
+            false => "race-observed",
+        }
     }
 
     fn needs(&self) -> Needs {

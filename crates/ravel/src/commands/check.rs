@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use ravel_analysis::analyse::is_replayable;
-use ravel_analysis::finding::{Report, UnitKind};
+use ravel_analysis::finding::{Finding, Report, UnitKind};
 use ravel_analysis::focus::Focus;
 use ravel_analysis::registry;
 use ravel_own::plan::Plan;
@@ -115,7 +115,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// The command that would prove more than this analysis, if there are findings to prove and a command to run again.
 fn untested(report: &Report, traces: &[PathBuf]) -> Option<String> {
-    let can_prove = report.findings.iter().any(is_replayable) && !report.program.is_empty();
+    let can_prove = |finding: &Finding| is_replayable(finding) && !finding.replay.is_empty();
+    let can_prove = report.findings.iter().any(can_prove) && !report.program.is_empty();
     let trace = match traces {
         [one] => one.display().to_string(),
         _ => "TRACE".to_owned(),
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!(untested(&report, &traces), None, "nothing to prove");
         let finding = serde_json::json!({
             "id": "a", "rule": "data-race", "evidence": "predicted", "shown": false, "patterns": [], "analyses": [], "variables": [],
-            "units": [], "steps": [], "outcome": null, "schedule": [], "replay": "", "message": "", "help": "",
+            "units": [], "steps": [], "outcome": null, "schedule": [], "replay": "ravel replay t.ravel a", "message": "", "help": "",
         });
         let mut finding: ravel_analysis::finding::Finding = serde_json::from_value(finding).expect("a finding");
         finding.candidates.push(ravel_analysis::finding::Candidate::default());

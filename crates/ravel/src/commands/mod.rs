@@ -1,5 +1,6 @@
 //! One module per command.
 
+pub mod attach;
 pub mod baseline;
 pub mod check;
 pub mod config;

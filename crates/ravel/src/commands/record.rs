@@ -66,24 +66,14 @@ pub enum ExitCodeOf {
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Recording")]
 pub struct RecorderArgs {
-    /// Record only classes whose name starts with PREFIX (repeatable).
-    #[arg(long, value_name = "PREFIX")]
-    include: Vec<String>,
-    /// Do not record classes whose name starts with PREFIX (repeatable).
-    #[arg(long, value_name = "PREFIX")]
-    exclude: Vec<String>,
-    /// Also record build tools, test runners and language runtimes.
-    #[arg(long)]
-    keep_frameworks: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
     /// Also record objects that only one thread has accessed so far.
     #[arg(long)]
     keep_unshared: bool,
     /// Also record accesses that repeat the thread's last one, or one that it has often made while no other thread came.
     #[arg(long)]
     keep_repeats: bool,
-    /// Also record final fields.
-    #[arg(long)]
-    keep_final: bool,
     /// Insert yields and short sleeps at RATE per thousand of the recorded points (default 10).
     #[arg(long, value_name = "SEED[:RATE]", value_parser = parse_noise)]
     noise: Option<(u64, u32)>,
@@ -95,9 +85,6 @@ pub struct RecorderArgs {
     /// per reading and by the time it sleeps or waits. Forced runs repeat it.
     #[arg(long, value_name = "MS", num_args = 0..=1)]
     clock: Option<Option<u64>>,
-    /// Stop recording at this size (K, M, G); the program continues.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    max_size: Option<u64>,
     /// Stop recording after this many seconds; the program continues.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     max_time: Option<Duration>,
@@ -107,6 +94,41 @@ pub struct RecorderArgs {
     /// The focus plan.
     #[command(flatten)]
     pub focus: FocusArgs,
+}
+
+/// The selection of recorded classes, and the size of the trace.
+#[derive(clap::Args, Debug, Clone)]
+#[command(next_help_heading = "Recording")]
+pub struct FilterArgs {
+    /// Record only classes whose name starts with PREFIX (repeatable).
+    #[arg(long, value_name = "PREFIX")]
+    include: Vec<String>,
+    /// Do not record classes whose name starts with PREFIX (repeatable).
+    #[arg(long, value_name = "PREFIX")]
+    exclude: Vec<String>,
+    /// Also record build tools, test runners and language runtimes.
+    #[arg(long)]
+    keep_frameworks: bool,
+    /// Also record final fields.
+    #[arg(long)]
+    keep_final: bool,
+    /// Stop recording at this size (K, M, G); the program continues.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_size: Option<u64>,
+}
+
+impl FilterArgs {
+    /// As the agent takes them.
+    pub fn options(&self) -> Options {
+        Options {
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            keep_frameworks: self.keep_frameworks,
+            keep_final: self.keep_final,
+            max_size: self.max_size,
+            ..Options::default()
+        }
+    }
 }
 
 /// The options of focus plans.
@@ -146,18 +168,13 @@ impl RecorderArgs {
     /// As the agent takes them.
     pub fn options(&self) -> Options {
         Options {
-            include: self.include.clone(),
-            exclude: self.exclude.clone(),
-            keep_frameworks: self.keep_frameworks,
             keep_unshared: self.keep_unshared,
             keep_repeats: self.keep_repeats,
-            keep_final: self.keep_final,
             noise: self.noise,
             seed: self.seed,
             clock: self.clock.map(|start| start.unwrap_or_else(now)),
-            max_size: self.max_size,
             max_time: self.max_time,
-            ..Options::default()
+            ..self.filter.options()
         }
     }
 }
