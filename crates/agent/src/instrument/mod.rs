@@ -309,6 +309,7 @@ impl Instrumenter {
             state: &mut state,
             forcing: self.forcing,
             searching: self.redirects.search,
+            adds_members: true,
             class: ClassId(0),
             name: "sun/misc/Unsafe".to_string(),
             superclass: super_name(&class)?,
