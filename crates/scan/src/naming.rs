@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use ravel_analysis::describe::listed;
+use ravel_analysis::describe::{listed, message};
 use ravel_analysis::finding::{Finding, FindingStep, RuleFamily};
 use ravel_analysis::fix;
 use ravel_classfile::archive;
@@ -132,6 +132,7 @@ impl Code {
             .into_iter()
             .filter_map(|(lock, name)| Some((lock, name?)))
             .collect();
+        let is_usual = finding.message == message(finding.rule, &finding.variables, &finding.units, &finding.steps);
         // A number stays where it still tells two locks apart.
         let told = |lock: &str| -> Option<String> {
             let name = names.get(lock)?;
@@ -166,7 +167,10 @@ impl Code {
                 }
             }
         }
-        if finding.rule.family() == RuleFamily::LockOrder {
+        if finding.rule.family() == RuleFamily::LockOrder && is_usual {
+            // Two locks of one class may be two fields, of one object: another sentence.
+            finding.message = message(finding.rule, &variables, &finding.units, &finding.steps);
+        } else if finding.rule.family() == RuleFamily::LockOrder {
             let words = |all: &[String]| listed(&all.iter().map(|lock| short(lock)).collect::<Vec<_>>());
             finding.message = finding.message.replace(&words(&finding.variables), &words(&variables));
         }
@@ -370,6 +374,18 @@ mod tests {
         assert_eq!(
             finding.message,
             "Threads take Bank.LEFT and Bank.right in different orders."
+        );
+        // Two fields are no longer several objects of one class.
+        let mut usual = Finding {
+            variables: vec![object.to_owned()],
+            steps: vec![take("ab", "java.lang.Object@1"), take("ba", "java.lang.Object@2")],
+            message: "Threads lock several Object objects in different orders and can deadlock.".to_owned(),
+            ..finding
+        };
+        code.rename(&mut usual);
+        assert_eq!(
+            usual.message,
+            "Threads lock Bank.LEFT and Bank.right in different orders and can deadlock."
         );
     }
 
