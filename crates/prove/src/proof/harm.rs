@@ -105,7 +105,7 @@ impl Judged<'_> {
             .or_else(|| self.left_by_units(runs, &begun))
             .filter(|harm| !self.is_of_waiting_unit(harm, controls))?;
         Some(Harm {
-            outcome: runs[0].account(harm.outcome),
+            outcome: runs[0].account(printed_exception(&harm.outcome).unwrap_or(harm.outcome)),
             ..harm
         })
     }
@@ -238,6 +238,15 @@ fn exceptions(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
             labels: Vec::new(),
         })
     })
+}
+
+/// The uncaught exception that a run printed and no serial order prints: told as the exception, so that it is one finding with the failure.
+fn printed_exception(outcome: &Outcome) -> Option<Outcome> {
+    let message = Some(&outcome.message).filter(|_| outcome.kind == OutcomeKind::Output)?;
+    let printed = message.strip_prefix("the program printed \"Exception in thread \\\"")?;
+    let (thread, rest) = printed.split_once("\\\" ")?;
+    let (exception, _) = rest.rsplit_once("\", which ")?;
+    Some(Outcome::new(OutcomeKind::Exception, exception.replace("\\\"", "\"")).of(thread))
 }
 
 fn hang(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
@@ -700,6 +709,19 @@ fn returns_value(call: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_printed_exception_is_told_as_the_exception() {
+        let told = |line: &str| {
+            let message = format!("the program printed {line:?}, which no serial order prints");
+            printed_exception(&Outcome::new(OutcomeKind::Output, message))
+        };
+        let text = "java.lang.NullPointerException: the value of \"poll()\" is null";
+        let outcome = told(&format!("Exception in thread \"t1\" {text}")).expect("an exception");
+        assert_eq!((outcome.kind, outcome.message.as_str()), (OutcomeKind::Exception, text));
+        assert_eq!(outcome.thread.as_deref(), Some("t1"));
+        assert_eq!(told("sum 3"), None);
+    }
 
     #[test]
     fn references_are_compared_by_their_digests() {
