@@ -176,7 +176,7 @@ impl Place {
             true => std::env::temp_dir(),
             false => PathBuf::from("/tmp"),
         };
-        let here = target.from_here(&base);
+        let here = target.path_outside(&base);
         let folder = tempfile::Builder::new()
             .prefix("ravel-attach-")
             .tempdir_in(&here)

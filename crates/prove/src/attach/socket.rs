@@ -73,11 +73,11 @@ fn judge(pid: u32, answer: &str) -> Result<()> {
 /// A connection to the JVM, which is asked to listen if it does not yet.
 fn connect(target: &Target) -> Result<UnixStream> {
     let name = |kind: &str| PathBuf::from(format!("/tmp/.{kind}_pid{}", target.own_pid));
-    let path = target.from_here(&name("java"));
+    let path = target.path_outside(&name("java"));
     if let Ok(socket) = UnixStream::connect(&path) {
         return Ok(socket);
     }
-    let _asking = Asking::begin(target, &target.from_here(&name("attach")))?;
+    let _asking = Asking::begin(target, &target.path_outside(&name("attach")))?;
     let begun = Instant::now();
     let mut asked = 0;
     while begun.elapsed() < LISTENING {

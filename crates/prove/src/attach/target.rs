@@ -89,7 +89,7 @@ impl Target {
     }
 
     /// How it sees a path that it may see elsewhere: the same file, named from here.
-    pub fn from_here(&self, path: &Path) -> PathBuf {
+    pub fn path_outside(&self, path: &Path) -> PathBuf {
         if self.shares_files() {
             return path.to_path_buf();
         }
