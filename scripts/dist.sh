@@ -32,8 +32,6 @@ trap 'rm -rf "$work"' EXIT
 case $target in
 *-musl)
     export "CC_${target//-/_}=${MUSL_GCC:-musl-gcc}"
-    linker=CARGO_TARGET_${target//-/_}_LINKER
-    export "${linker^^}=${MUSL_GCC:-musl-gcc}"
     ;;
 aarch64-unknown-linux-gnu)
     if [ "$host" != "$target" ]; then
@@ -54,7 +52,9 @@ agents() {
     # Not every system with musl has libgcc, so the unwinder goes into the library: the one that Rust brings for static binaries.
     echo "INPUT($(rustc --print sysroot)/lib/rustlib/$musl/lib/self-contained/libunwind.a)" >"$work/libgcc_s.so"
     local variable=CARGO_TARGET_${musl//-/_}_RUSTFLAGS
-    env "${variable^^}=-C target-feature=-crt-static -L native=$work" \
+    # The binary itself is linked with what Rust brings for static ones: musl-gcc would link it with a dynamic loader.
+    local linker=CARGO_TARGET_${musl//-/_}_LINKER
+    env "${linker^^}=${MUSL_GCC:-musl-gcc}" "${variable^^}=-C target-feature=-crt-static -L native=$work" \
         "$cargo" build --locked --profile "$profile" -p ravel-agent --lib --target "$musl" --target-dir "$built/agent-musl" >&2
     cp "$built/agent-musl/$musl/$made_in/libravel_agent.so" "$1/musl.so"
     for library in gnu musl; do
