@@ -65,7 +65,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 macro_rules! natives {
     ($($name:ident)+) => {
         /// Where each native method is in the agent that was chosen.
-        #[allow(non_upper_case_globals)]
+        #[allow(non_upper_case_globals, reason = "the statics have the names of the native methods")]
         mod place {
             use super::{AtomicPtr, c_void, null_mut};
             $(pub static $name: AtomicPtr<c_void> = AtomicPtr::new(null_mut());)+
