@@ -77,9 +77,6 @@ pub const ELAPSED: &str = "milliseconds";
 /// Begins the footer's counts of classes that the focus plan was not made for; the class follows.
 pub const UNFOCUSED: &str = "not as in the focus plan: ";
 
-/// Carriers of virtual threads in a forced run.
-const CARRIERS: &CStr = c"256";
-
 /// How long a forced run that records only some fields goes on recording after its last turn.
 const AFTERMATH: Duration = Duration::from_millis(500);
 /// How long a forced run may go on after its turns, besides five times what the recorded run took.
@@ -131,11 +128,6 @@ impl Agent {
             None => None,
         };
         let forcing = options.is_forced();
-        if forcing {
-            // A virtual thread that waits for its turn keeps its carrier: there must be one for each that may have to wait.
-            jvm::set_property(jvmti, c"jdk.virtualThreadScheduler.parallelism", CARRIERS);
-            jvm::set_property(jvmti, c"jdk.virtualThreadScheduler.maxPoolSize", CARRIERS);
-        }
         let baton = options.schedule.as_deref().map(Baton::read).transpose()?;
         let search = options.search.as_deref().map(Search::read).transpose()?;
         let redirects = Redirects {

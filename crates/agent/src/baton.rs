@@ -20,6 +20,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ravel_protocol::{Cause, Leave, Schedule, Segment, Slip, Verdict, WantedLock, line};
+use ravel_trace::spawn;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::locks::Locks;
@@ -371,7 +372,8 @@ impl BatonState {
         let Some((thread, _)) = self.turn() else {
             return false;
         };
-        if self.threads.contains_key(thread) {
+        // A worker of a pool is started by no point of the program, in whichever thread finds the pool busy.
+        if self.threads.contains_key(thread) || worker_number(thread).is_some() {
             return false;
         }
         let mut ancestor = thread;
@@ -417,6 +419,12 @@ impl BatonState {
             Leave::Times(_) => false,
         }
     }
+}
+
+/// The number of a thread that a pool started on demand, from its path.
+fn worker_number(path: &str) -> Option<u32> {
+    let number = path.rsplit('/').next()?.parse().ok()?;
+    spawn::is_worker(number).then_some(number)
 }
 
 #[cfg(test)]

@@ -424,16 +424,6 @@ pub fn describe(jvmti: Jvmti, env: *mut JNIEnv, exception: jobject) -> String {
     }
 }
 
-/// Sets a system property that the user has not set; only while the JVM starts.
-pub fn set_property(jvmti: Jvmti, name: &CStr, value: &CStr) {
-    if let Some(set) = jvmti.functions().SetSystemProperty
-        && property(jvmti, name).is_empty()
-    {
-        // SAFETY: both are NUL-terminated, and copied by JVMTI.
-        let _ = unsafe { set(jvmti.0, name.as_ptr(), value.as_ptr()) };
-    }
-}
-
 /// A system property.
 pub fn property(jvmti: Jvmti, name: &CStr) -> String {
     let mut value: *mut c_char = std::ptr::null_mut();

@@ -1,12 +1,11 @@
 //! The native methods of `Ravel.java`. The JVM finds them by name: they are symbols of the agent library.
 
-use std::cell::Cell;
-
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use ravel_protocol::EndedBy;
 use ravel_trace::definition::Definition;
 use ravel_trace::ids::{ObjectId, SiteId, ThreadId};
 use ravel_trace::raw::{RawKind, TABLE_OBJECT};
+use ravel_trace::spawn;
 
 use crate::agent::{Agent, agent};
 use crate::baton::Baton;
@@ -324,15 +323,10 @@ pub extern "system" fn Java_java_lang_Ravel_fieldNumber(env: *mut JNIEnv, _: jcl
 /// What HotSpot calls the thread that waits for the end of all others and then ends the JVM.
 const ENDS_THE_JVM: &str = "DestroyJavaVM";
 
-/// Workers that a pool starts when it is busy, in whichever thread finds it so, are numbered from here: they must not move the
-/// numbers of the threads that the program itself starts, by which a forced run knows them.
-const ON_DEMAND: u32 = 1 << 31;
-/// Threads of the JVM that come to run code of the program are numbered from here, as children of the first thread.
-const ADOPTED: u32 = 0xC000_0000;
-/// How many there are.
+/// How many threads of the JVM have been adopted.
 static HAVE_BEEN_ADOPTED: AtomicU32 = AtomicU32::new(0);
-/// Threads that run when the JVM ends are numbered from here, in the order in which they were registered.
-const HOOKS: u32 = 0xE000_0000;
+/// How many workers each pool has started.
+static WORKERS: [AtomicU32; spawn::MOST_POOLS as usize] = [const { AtomicU32::new(0) }; spawn::MOST_POOLS as usize];
 
 /// `Ravel.fork`
 #[unsafe(no_mangle)]
@@ -345,12 +339,19 @@ pub extern "system" fn Java_java_lang_Ravel_fork(
 ) {
     guard(|| {
         let Some((agent, parent)) = block(thread) else { return };
-        let next = |count: &Cell<u32>| count.replace(count.get() + 1);
         // The sorts are those of RavelThreads.
         let spawned = match sort {
-            0 => next(&parent.children),
-            1 => ON_DEMAND + next(&parent.workers),
-            hook => HOOKS + (hook - 2) as u32,
+            0 => parent.children.replace(parent.children.get() + 1),
+            pool @ ..=-1 => {
+                let pool = (-1 - pool) as u32;
+                if let Some(search) = agent.search.as_ref().filter(|_| pool == spawn::COMMON_POOL) {
+                    // The next run inside this JVM would find the pool as this one left it.
+                    search.note_obstacle("it uses the common pool of the JDK, which outlives a run".to_string());
+                }
+                let workers = &WORKERS[(pool as usize).min(WORKERS.len() - 1)];
+                spawn::worker(pool, workers.fetch_add(1, Ordering::Relaxed))
+            }
+            hook => spawn::HOOKS + (hook - 1) as u32,
         };
         let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
         agent.in_schedule(new);
@@ -376,7 +377,7 @@ pub extern "system" fn Java_java_lang_Ravel_adopt(env: *mut JNIEnv, _: jclass, t
         let Some(agent) = agent().filter(|_| !thread.is_null()) else {
             return;
         };
-        let number = ADOPTED + HAVE_BEEN_ADOPTED.fetch_add(1, Ordering::Relaxed);
+        let number = spawn::ADOPTED + HAVE_BEEN_ADOPTED.fetch_add(1, Ordering::Relaxed);
         let new = agent.recorder.new_thread(Some(ThreadId(0)), number);
         agent.in_schedule(new);
         jvm::set_block(env, agent, thread, new);
@@ -676,6 +677,9 @@ pub extern "system" fn Java_java_lang_Ravel_nextRun(_: *mut JNIEnv, _: jclass) -
 pub extern "system" fn Java_java_lang_Ravel_root(env: *mut JNIEnv, _: jclass, thread: jobject) {
     guard(|| {
         if let Some(agent) = agent() {
+            for started in &WORKERS {
+                started.store(0, Ordering::Relaxed);
+            }
             let new = agent.recorder.new_thread(None, 0);
             agent.in_schedule(new);
             jvm::set_block(env, agent, thread, new);

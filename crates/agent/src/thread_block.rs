@@ -183,9 +183,6 @@ pub struct ThreadBlock {
     pub untold: Cell<u32>,
     /// 1 if code of the program was on the thread's stack when it was first recorded: it has no frames on the shadow stack.
     pub older: Cell<u32>,
-    // Native code.
-    /// How many workers of pools it has started.
-    pub workers: Cell<u32>,
 }
 
 impl ThreadBlock {

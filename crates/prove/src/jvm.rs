@@ -16,6 +16,7 @@ use ravel_agent::options::Options;
 use ravel_analysis::limit::{Limit, LimitKind};
 use ravel_protocol::{EndedBy, JvmName, Signature, Status, Verdict, Watch, line};
 use ravel_schedule::Schedule;
+use ravel_trace::added::{CARRIERS, is_added};
 use ravel_trace::names::Names;
 use ravel_trace::{EndReason, Event, Failure, LeftFiles, Op, ReadOptions, Reader, Source, StandardInput};
 
@@ -24,7 +25,7 @@ use crate::agent_library;
 use crate::family::Family;
 use crate::files;
 use crate::input::Again;
-use crate::launch::{add_agent, agent_option, is_agent_option, starts_java, surroundings, without_agent};
+use crate::launch::{add_agent, jvm_options, starts_java, surroundings, without_agent};
 use crate::observer::{Observer, Progress, Work};
 use crate::runner::{Forced, MOST_COMPARED, Runner};
 
@@ -112,12 +113,7 @@ impl JvmRunner {
         let nothing = StandardInput::default();
         let input = trace.standard_input().unwrap_or(&nothing);
         Ok(JvmRunner {
-            command: header
-                .command
-                .iter()
-                .filter(|word| !is_agent_option(word))
-                .cloned()
-                .collect(),
+            command: header.command.iter().filter(|word| !is_added(word)).cloned().collect(),
             directory: PathBuf::from(&header.directory),
             environment: header.environment.iter().map(without_agent).collect(),
             jvm,
@@ -371,11 +367,11 @@ impl JvmRunner {
         if self.jvm.is_some() {
             let own = self.environment.iter().find(|(name, _)| name == "JAVA_TOOL_OPTIONS");
             let own = own.map(|(_, value)| value.clone());
-            add_agent(&mut command, own, &self.library, &options);
+            add_agent(&mut command, own, &self.library, &options, &CARRIERS);
         } else {
             // The program's own options come later, so they prevail.
             command.args(self.short.then_some(COMPILE_QUICKLY));
-            command.arg(agent_option(&self.library, &options));
+            command.args(CARRIERS).args(jvm_options(&self.library, &options));
         }
         match &fresh {
             Some(fresh) => {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ravel_agent::options::Options;
+use ravel_trace::added::{COMMON_POOL_WORKERS, is_added};
 
 /// Whether a command is java itself, and nothing that starts it.
 pub fn starts_java(program: &str) -> bool {
@@ -19,14 +20,29 @@ pub fn agent_option(library: &Path, options: &Options) -> String {
     format!("-agentpath:{}={}", library.display(), options.encode())
 }
 
-/// Whether an option loads the agent, of this Ravel or another.
-pub fn is_agent_option(option: &str) -> bool {
-    option.starts_with("-agentpath:") && option.contains("ravel-agent-")
+/// Processors from which on the JDK gives its common pool enough workers by itself.
+const ENOUGH_PROCESSORS: usize = 4;
+
+/// What a JVM gets besides the agent, in every run alike. Options of the user come later or have been set before, and prevail.
+fn further_options() -> Option<&'static str> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (processors < ENOUGH_PROCESSORS).then_some(COMMON_POOL_WORKERS)
 }
 
-/// Lets every JVM that a command starts load the agent; `own` is what the user had there.
-pub fn add_agent(command: &mut Command, own: Option<String>, library: &Path, options: &Options) {
-    let mut words: Vec<String> = own.into_iter().filter(|own| !own.is_empty()).collect();
+/// The options for a JVM that is started by `java` itself.
+pub fn jvm_options(library: &Path, options: &Options) -> Vec<String> {
+    let further = further_options().map(str::to_owned);
+    further.into_iter().chain([agent_option(library, options)]).collect()
+}
+
+/// Lets every JVM that a command starts load the agent; `own` is what the user had there, and prevails.
+pub fn add_agent(command: &mut Command, own: Option<String>, library: &Path, options: &Options, more: &[&str]) {
+    let mut words: Vec<String> = further_options()
+        .into_iter()
+        .chain(more.iter().copied())
+        .map(str::to_owned)
+        .collect();
+    words.extend(own.filter(|own| !own.is_empty()));
     words.push(agent_option(library, options));
     command.env("JAVA_TOOL_OPTIONS", words.join(" "));
 }
@@ -45,7 +61,7 @@ pub fn surroundings<T: AsRef<OsStr>>(directory: &Path, environment: impl IntoIte
     bytes
 }
 
-/// A variable without the agent of the recorded run: a program recorded with the option of `ravel record --print-option`
+/// A variable without what the recorded run added: a program recorded with the option of `ravel record --print-option`
 /// has it there, and a JVM that loads two agents follows neither.
 pub fn without_agent((name, value): &(String, String)) -> (String, String) {
     if !matches!(
@@ -54,6 +70,6 @@ pub fn without_agent((name, value): &(String, String)) -> (String, String) {
     ) {
         return (name.clone(), value.clone());
     }
-    let words: Vec<&str> = value.split(' ').filter(|word| !is_agent_option(word)).collect();
+    let words: Vec<&str> = value.split(' ').filter(|word| !is_added(word)).collect();
     (name.clone(), words.join(" "))
 }

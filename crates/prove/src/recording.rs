@@ -19,7 +19,7 @@ use crate::family::Family;
 use crate::files::{self, Before};
 use crate::input::Input;
 use crate::interrupt::{self, RecordingPhase};
-use crate::launch::{add_agent, agent_option, starts_java, surroundings};
+use crate::launch::{add_agent, agent_option, jvm_options, starts_java, surroundings};
 use crate::observer::{Observer, Progress, Work};
 use crate::scratch;
 
@@ -227,7 +227,7 @@ pub fn jvm_option(output: &Path, mut options: Options) -> Result<String> {
     let output = std::path::absolute(output).context("the output path")?;
     options.out = with_process_id(&output);
     let library = agent_library::unpack()?;
-    Ok(format!("-agentpath:{}={}", library.display(), options.encode()))
+    Ok(agent_option(&library, &options))
 }
 
 /// `t.ravel` is `t-%p.ravel` while it is written.
@@ -470,14 +470,20 @@ fn run(
     if starts_java(program) {
         options.tied = true;
         // No message about picked-up options, and no agent in JVMs that the program itself starts by other means.
-        child.arg(agent_option(library, &options));
+        child.args(jvm_options(library, &options));
     } else {
         let origin = scratch.path().join("origin");
         let directory = std::env::current_dir().unwrap_or_default();
         fs::write(&origin, surroundings(&directory, std::env::vars_os())).context("a temporary file")?;
         options.origin = Some(origin);
         options.roll = Some(scratch.path().join("roll"));
-        add_agent(&mut child, std::env::var("JAVA_TOOL_OPTIONS").ok(), library, &options);
+        add_agent(
+            &mut child,
+            std::env::var("JAVA_TOOL_OPTIONS").ok(),
+            library,
+            &options,
+            &[],
+        );
     }
     child.args(arguments);
     start.input.set(&mut child)?;

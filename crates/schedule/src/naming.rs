@@ -1,10 +1,12 @@
 //! What threads are called: the name people see, and the path by which another run finds the same thread.
 //!
 //! A path is who created whom and in which order, so it means the same in every run: `main/0/2` is the third thread
-//! started by the first thread that `main` started.
+//! started by the first thread that `main` started. A worker that a pool started on demand is a child of the first thread: which thread found the
+//! pool busy differs from run to run.
 
 pub use ravel_protocol::ThreadName;
 use ravel_trace::naming;
+use ravel_trace::spawn;
 use ravel_trace::{Names, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -56,6 +58,9 @@ fn path_of(names: &Names, thread: ThreadId) -> String {
         && parts.len() <= names.threads.len()
     {
         parts.push(entry.spawn_index);
+        if spawn::is_worker(entry.spawn_index) {
+            break;
+        }
         current = parent;
     }
     parts.iter().rev().map(|i| format!("/{i}")).collect()
@@ -66,7 +71,11 @@ fn root_of(names: &Names, thread: ThreadId) -> Option<ThreadId> {
     names.threads.get(thread.index())?.parent?;
     let mut current = thread;
     for _ in 0..names.threads.len() {
-        match names.threads.get(current.index()).and_then(|t| t.parent) {
+        let entry = names.threads.get(current.index());
+        if entry.is_some_and(|t| t.parent.is_some() && spawn::is_worker(t.spawn_index)) {
+            return Some(ThreadId(0));
+        }
+        match entry.and_then(|t| t.parent) {
             Some(parent) if parent.index() < names.threads.len() => current = parent,
             _ => return Some(current),
         }

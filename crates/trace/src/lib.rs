@@ -3,6 +3,7 @@
 //! Depends on no other crate of Ravel: a stranger could use it alone.
 
 mod access_mode;
+pub mod added;
 mod block;
 mod columns;
 mod count;
@@ -22,6 +23,7 @@ pub mod raw;
 pub mod reader;
 pub mod run_info;
 pub mod source;
+pub mod spawn;
 pub mod std_text;
 pub mod test_run;
 pub mod text;

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use ravel_protocol::Cause;
 
-use super::{Baton, BatonState};
+use ravel_trace::spawn;
+
+use super::{Baton, BatonState, View, worker_number};
 use crate::idle::{Idle, Sleep};
 
 /// How long the thread whose turn it is may take from one point to the next while it can run.
@@ -25,6 +27,8 @@ const DONE: Duration = Duration::from_millis(25);
 const DONE_DOZING: Duration = Duration::from_millis(150);
 /// How long it may alternate between short sleeps and wake-ups after its turn's last point. The thread of a timer does so until the program ends.
 const RESTLESS: Duration = Duration::from_millis(400);
+/// How long the schedule waits for a thread that does not exist yet, if all threads wait.
+const STARTS: Duration = Duration::from_millis(250);
 /// How long all threads may wait for nothing before the program counts as hung.
 const HUNG: Duration = Duration::from_millis(2500);
 
@@ -42,8 +46,9 @@ impl Baton {
         let Some((thread, turn)) = state.turn() else {
             return false;
         };
+        let is_fork_join = worker_number(thread).is_some_and(spawn::is_fork_join);
         let Some(view) = state.threads.get(thread).copied() else {
-            if state.since.elapsed() > PATIENCE {
+            if state.since.elapsed() > PATIENCE || state.since.elapsed() > STARTS && state.can_start_none() {
                 self.skip(&mut state, 0, Cause::NotStarted);
             }
             return false;
@@ -60,6 +65,11 @@ impl Baton {
         let (sleep, idle) = state.look(number, since);
         // Of a thread that does not run, if it matters.
         let (_, depth) = block.frames();
+        // Without a task a worker waits for one, with a time limit or not.
+        let sleep = match sleep {
+            Sleep::Dozes if is_fork_join && depth == 0 => Sleep::Waits,
+            sleep => sleep,
+        };
         let inside = turn.leave.is_some_and(|leave| state.seems_inside(number, depth, leave));
         let done = position >= turn.until && !inside;
         if position >= turn.until && inside {
@@ -136,6 +146,34 @@ impl BatonState {
             Some((Sleep::Runs, _)) => (Sleep::Dozes, since),
             _ => (Sleep::Waits, since),
         }
+    }
+
+    /// Whether no thread can start another one as it is: each waits for its turn, for something else, or is a worker without a task.
+    fn can_start_none(&mut self) -> bool {
+        let idle_worker = |view: &View, path: &str| {
+            // SAFETY: blocks are never freed; a stale depth only delays the verdict.
+            let (_, depth) = unsafe { &*view.block }.frames();
+            depth == 0 && worker_number(path).is_some_and(spawn::is_fork_join)
+        };
+        for (number, idle) in &mut self.live {
+            if self.parked.contains(number) {
+                continue;
+            }
+            let Some((sleep, time)) = idle.as_mut().map(Idle::look) else {
+                return false;
+            };
+            let path = self.paths.get(number);
+            let view = path.and_then(|path| Some((self.threads.get(path)?, path)));
+            let limit = match sleep {
+                Sleep::Runs => return false,
+                Sleep::Dozes if !view.is_some_and(|(view, path)| idle_worker(view, path)) => DOZE,
+                _ => BLOCKED,
+            };
+            if time < limit {
+                return false;
+            }
+        }
+        !Idle::others_are_ready()
     }
 
     /// Whether a thread whose turn ended while it dozed still does, or has just woken up.
@@ -276,6 +314,40 @@ mod tests {
         let taken = restless(&baton);
         assert!(taken < PATIENCE / 2, "{taken:?}");
         assert!(baton.lock().slip.is_none());
+    }
+
+    #[test]
+    fn a_worker_that_no_thread_starts_is_not_waited_for_long() {
+        let worker = format!("main/{}", spawn::worker(spawn::COMMON_POOL, 1));
+        let baton = Baton::new(schedule(&[(&worker, 2, None), ("main", 5, None)]));
+        let main = block(0, 2);
+        baton.add(&raw const *main, 0, "main".into());
+        baton.lock().live.insert(0, None);
+        baton.lock().parked.insert(0);
+        let taken = watched(&baton);
+        assert!(taken >= STARTS && taken < PATIENCE / 2, "{taken:?}");
+        assert_eq!(baton.verdict(), {
+            let thread = worker.clone();
+            Verdict::Failed {
+                slip: ravel_protocol::Slip {
+                    turn: 0,
+                    thread,
+                    at: 0,
+                    until: 2,
+                    cause: Cause::NotStarted,
+                },
+            }
+        });
+    }
+
+    #[test]
+    fn a_thread_that_may_still_start_a_worker_is_waited_for() {
+        let baton = Baton::new(schedule(&[("main/0", 2, None)]));
+        let main = block(0, 2);
+        baton.add(&raw const *main, 0, "main".into());
+        // Of a virtual thread the kernel knows nothing.
+        baton.lock().live.insert(0, None);
+        assert!(!baton.lock().can_start_none());
     }
 
     #[test]

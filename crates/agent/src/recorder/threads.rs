@@ -7,6 +7,7 @@ use ravel_trace::definition::Definition;
 use ravel_trace::ids::ThreadId;
 use ravel_trace::names::Thread;
 use ravel_trace::run_info::EndReason;
+use ravel_trace::spawn;
 
 use super::buffers::take_buffer;
 use super::{MAX_ENDS, MAX_THREADS, MIX, Recorder, TAG_OF_LATE, lock};
@@ -113,7 +114,6 @@ impl Recorder {
             unseen: AtomicU32::new(0),
             untold: Cell::new(0),
             older: Cell::new(0),
-            workers: Cell::new(0),
         };
         let block: &'static ThreadBlock = match spare {
             Some(old) => {
@@ -145,7 +145,7 @@ impl Recorder {
         block
     }
 
-    /// A thread by who started it and in which order: `main/0/2`.
+    /// A thread by who started it and in which order: `main/0/2`. A worker of a pool is a child of the first thread, whoever found the pool busy.
     pub fn thread_path(&self, thread: ThreadId) -> String {
         let threads = lock(&self.threads);
         let mut indices = Vec::new();
@@ -153,6 +153,9 @@ impl Recorder {
         while let Some(entry) = at {
             let Some(parent) = entry.definition.parent else { break };
             indices.push(entry.definition.spawn_index.to_string());
+            if spawn::is_worker(entry.definition.spawn_index) {
+                break;
+            }
             at = threads.entries.get(parent.index());
         }
         indices.push("main".to_string());

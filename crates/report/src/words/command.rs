@@ -1,9 +1,10 @@
 //! The command of a program as people read it. Names of code come from [`ravel_trace::naming`].
 
-/// A command for people: `java` for wherever the JVM lies, without the option that Ravel's own agent is.
+use ravel_trace::added::is_added;
+
+/// A command for people: `java` for wherever the JVM lies, without the options that Ravel added.
 pub fn program(command: &str) -> String {
-    let is_agent = |word: &&str| word.starts_with("-agentpath:") && word.contains("ravel-agent");
-    let words: Vec<&str> = command.split(' ').filter(|word| !is_agent(word)).collect();
+    let words: Vec<&str> = command.split(' ').filter(|word| !is_added(word)).collect();
     let mut words = words.into_iter();
     let first = words.next().unwrap_or_default();
     let first = match first.rsplit_once('/') {

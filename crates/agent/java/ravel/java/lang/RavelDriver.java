@@ -133,6 +133,7 @@ final class RavelDriver {
             ThreadGroup group = new ThreadGroup("main");
             Thread root = new Root(group, new Loader(program), main, args.clone());
             Ravel.root(root);
+            RavelThreads.forgetPools();
             root.start();
             boolean ended = Ravel.endRun();
             Ravel.judgeRun(lines.digest());

@@ -5,15 +5,25 @@ import static java.lang.RavelLayout.Flag.*;
 import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Kind;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 
 /** Threads: started, begun, ended, interrupted, registered to run at the end. */
 public final class RavelThreads {
     private RavelThreads() {}
 
-    /** What a thread is to its parent, as {@code Ravel.fork} has it: one that the program starts, one that a pool starts on demand. */
-    private static final int STARTED = 0, ON_DEMAND = 1;
+    /** What a thread is to its parent, as {@code Ravel.fork} has it: one that the program starts. */
+    private static final int STARTED = 0;
     /** The same of a thread that runs when the JVM ends: this, and its place among those that were registered. */
-    private static final int HOOK = 2;
+    private static final int HOOK = 1;
+    /** The same of one that a pool starts on demand: this, less the number of the pool. */
+    private static final int ON_DEMAND = -1;
+
+    /** Pools that are numbered by their kind; those of the program come after them. */
+    private static final int COMMON = 0, COROUTINES = 1, CLEANERS = 2, DELAYS = 3, FIRST = 4;
+    /** The pools of the program by their identity hash, in the order in which their first workers start. */
+    private static int[] pools = new int[8];
+    private static int poolCount;
 
     /** The threads that the program has registered to run when the JVM ends. */
     private static Thread[] hooks;
@@ -36,6 +46,27 @@ public final class RavelThreads {
             if (hooks[i] == thread) return i;
         }
         return -1;
+    }
+
+    /** The number of a pool, the same in another run. */
+    private static synchronized int poolOf(ForkJoinPool pool) {
+        if (pool == ForkJoinPool.commonPool()) return COMMON;
+        int hash = System.identityHashCode(pool);
+        for (int i = 0; i < poolCount; i++) {
+            if (pools[i] == hash) return FIRST + i;
+        }
+        if (poolCount == pools.length) {
+            int[] more = new int[2 * poolCount];
+            for (int i = 0; i < poolCount; i++) more[i] = pools[i];
+            pools = more;
+        }
+        pools[poolCount] = hash;
+        return FIRST + poolCount++;
+    }
+
+    /** Pools are numbered anew in each run of the program inside one JVM. */
+    static synchronized void forgetPools() {
+        poolCount = 0;
     }
 
     /** Whether a thread runs the actions of a Cleaner that the program has made. */
@@ -66,11 +97,11 @@ public final class RavelThreads {
         // In a forced run a carrier is not known at all: it must not wait for a turn, because virtual threads wait for it.
         if ((FLAGS & FORCING) != 0 && kind.equals("jdk.internal.misc.CarrierThread")) return;
         // A pool starts its workers in the thread that finds it busy, another one in each run: that is no point of the program.
-        boolean worker = cleaner
-                || child instanceof java.util.concurrent.ForkJoinWorkerThread
-                || kind.equals("java.util.concurrent.DelayScheduler")
-                || kind.startsWith("kotlinx.coroutines.scheduling.");
-        if (!worker && hook < 0) {
+        int pool = cleaner ? CLEANERS
+                : child instanceof ForkJoinWorkerThread ? poolOf(((ForkJoinWorkerThread) child).getPool())
+                : kind.equals("java.util.concurrent.DelayScheduler") ? DELAYS
+                : kind.startsWith("kotlinx.coroutines.scheduling.") ? COROUTINES : -1;
+        if (pool < 0 && hook < 0) {
             if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
             RavelPoints.step(t);
         }
@@ -79,7 +110,7 @@ public final class RavelThreads {
         RavelRepeats.release(t);
         // What was done before it was registered happens before it runs.
         if (hook >= 0) RavelRecords.sync(t, Kind.RECEIVE, 0, RavelObjects.identity(child));
-        Ravel.fork(t, child, hook >= 0 ? HOOK + hook : worker ? ON_DEMAND : STARTED);
+        Ravel.fork(t, child, hook >= 0 ? HOOK + hook : pool >= 0 ? ON_DEMAND - pool : STARTED);
         if ((FLAGS & SEARCHING) != 0) RavelSearch.started(child);
     }
 
