@@ -158,7 +158,24 @@ impl Edges {
                     self.uses(thread, method.class, &mut out);
                 }
             }
-            _ => {}
+            // Accesses, sends and the events that order no threads.
+            Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Update { .. }
+            | Op::Release { .. }
+            | Op::Wait { .. }
+            | Op::Notify { .. }
+            | Op::Fork { .. }
+            | Op::Begin
+            | Op::End { .. }
+            | Op::Join { .. }
+            | Op::Send { .. }
+            | Op::Exit { .. }
+            | Op::Call
+            | Op::Initialized { .. }
+            | Op::UnitBegin
+            | Op::UnitEnd
+            | Op::Returned { .. } => {}
         }
     }
 
@@ -301,7 +318,22 @@ impl Edges {
                 self.initialize(event.thread, class);
                 out(Channel::Class(class));
             }
-            _ => {}
+            // Accesses that release nothing, what only receives, and the events that order no threads.
+            Op::Read { .. }
+            | Op::Write { .. }
+            | Op::Update { .. }
+            | Op::Acquire { .. }
+            | Op::Resume { .. }
+            | Op::Begin
+            | Op::End { .. }
+            | Op::Join { .. }
+            | Op::Receive { .. }
+            | Op::Enter { .. }
+            | Op::Exit { .. }
+            | Op::Call
+            | Op::UnitBegin
+            | Op::UnitEnd
+            | Op::Returned { .. } => {}
         }
     }
 
