@@ -39,10 +39,38 @@ pub fn is_certain(kind: UnitKind) -> bool {
     matches!(kind, UnitKind::Section | UnitKind::Declared)
 }
 
+/// The sort of bug: observations of different rules can be of one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum KeyFamily {
+    /// Units that are interrupted: on one location, or between the locations of an atomic set.
+    Atomicity,
+    /// A cycle of locks.
+    LockOrder,
+    /// A pattern of the user's.
+    Pattern,
+    /// Unordered or badly guarded accesses.
+    Race,
+    /// A cycle of conflicts.
+    Unserializable,
+}
+
+impl KeyFamily {
+    /// The family's part of a fingerprint, which never changes.
+    fn name(self) -> &'static str {
+        match self {
+            KeyFamily::Atomicity => "atomicity",
+            KeyFamily::LockOrder => "lock-order",
+            KeyFamily::Pattern => "pattern",
+            KeyFamily::Race => "race",
+            KeyFamily::Unserializable => "unserializable",
+        }
+    }
+}
+
 /// What makes one bug.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
-    family: &'static str,
+    family: KeyFamily,
     subject: String,
     code: Vec<String>,
     /// The methods that tell one shared object of the platform from another of the same sort; empty if there is but one.
@@ -51,7 +79,7 @@ struct Key {
 
 impl Key {
     fn parts(&self) -> impl Iterator<Item = &str> {
-        [self.family, &self.subject]
+        [self.family.name(), &self.subject]
             .into_iter()
             .chain(self.code.iter().chain(&self.apart).map(String::as_str))
     }
@@ -163,7 +191,7 @@ fn cuts_a_call(steps: &[RawStep]) -> bool {
 
 fn library_key(shared: Shared) -> Key {
     Key {
-        family: "race",
+        family: KeyFamily::Race,
         subject: shared.class,
         code: shared.callers,
         apart: Vec::new(),
@@ -237,23 +265,24 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
         .find(|v| !v.is_empty())
         .unwrap_or_default();
     let subject = subject_of(&variable).to_owned();
-    let own = own_name(&report.pattern);
     let codes = || {
         let mut codes: Vec<String> = report.steps.iter().map(|s| code_of(describer, s)).collect();
         codes.sort_unstable();
         codes.dedup();
         codes
     };
-    match report.rule.family() {
-        // A pattern of the user's is always a finding of its own.
-        _ if own.is_some() => Key {
-            family: "pattern",
-            subject: format!("{} {subject}", own.unwrap_or_default()),
+    // A pattern of the user's is always a finding of its own.
+    if let Some(own) = own_name(&report.pattern) {
+        return Key {
+            family: KeyFamily::Pattern,
+            subject: format!("{own} {subject}"),
             code: codes(),
             apart: Vec::new(),
-        },
+        };
+    }
+    match report.rule.family() {
         RuleFamily::Race | RuleFamily::Discipline => Key {
-            family: "race",
+            family: KeyFamily::Race,
             subject: variable,
             code: Vec::new(),
             apart: Vec::new(),
@@ -262,20 +291,20 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
             // The unit that is interrupted is the one with two steps, the first of all in every pattern.
             let code = report.steps.first().map(|s| code_of(describer, s));
             Key {
-                family: "atomicity",
+                family: KeyFamily::Atomicity,
                 subject,
                 code: code.into_iter().collect(),
                 apart: Vec::new(),
             }
         }
         RuleFamily::AtomicSet => Key {
-            family: "atomicity",
+            family: KeyFamily::Atomicity,
             subject,
             code: codes(),
             apart: Vec::new(),
         },
         RuleFamily::Serializability => Key {
-            family: "unserializable",
+            family: KeyFamily::Unserializable,
             subject: String::new(),
             code: codes(),
             apart: Vec::new(),
@@ -285,7 +314,7 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
             locks.sort_unstable();
             locks.dedup();
             Key {
-                family: "lock-order",
+                family: KeyFamily::LockOrder,
                 subject: locks.join(" "),
                 code: codes(),
                 apart: Vec::new(),
@@ -298,11 +327,14 @@ fn key(describer: &Describer<'_>, report: &RawReport) -> Key {
 fn absorb(groups: &mut BTreeMap<Key, Vec<RawReport>>) {
     let interrupted: Vec<Key> = groups
         .keys()
-        .filter(|k| k.family == "atomicity" && k.code.len() == 1)
+        .filter(|k| k.family == KeyFamily::Atomicity && k.code.len() == 1)
         .cloned()
         .collect();
     let mut moves: Vec<(Key, Key)> = Vec::new();
-    for key in groups.keys().filter(|k| k.family == "atomicity" && k.code.len() > 1) {
+    for key in groups
+        .keys()
+        .filter(|k| k.family == KeyFamily::Atomicity && k.code.len() > 1)
+    {
         let host = interrupted
             .iter()
             .find(|h| h.subject == key.subject && key.code.contains(&h.code[0]));
@@ -314,8 +346,12 @@ fn absorb(groups: &mut BTreeMap<Key, Vec<RawReport>>) {
         let reports = groups.remove(&from).unwrap_or_default();
         groups.entry(to).or_default().extend(reports);
     }
-    let known: Vec<Key> = groups.keys().filter(|k| k.family == "atomicity").cloned().collect();
-    for key in groups.keys().filter(|k| k.family == "unserializable") {
+    let known: Vec<Key> = groups
+        .keys()
+        .filter(|k| k.family == KeyFamily::Atomicity)
+        .cloned()
+        .collect();
+    for key in groups.keys().filter(|k| k.family == KeyFamily::Unserializable) {
         let host = known.iter().find(|h| h.code.iter().all(|c| key.code.contains(c)));
         if let Some(host) = host {
             moves.push((key.clone(), host.clone()));
@@ -393,7 +429,7 @@ fn take_turns(reports: Vec<RawReport>) -> Vec<RawReport> {
 
 fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut reports: Vec<RawReport>) -> Finding {
     reports.sort_by_cached_key(strength);
-    let library = key.family == "race" && !key.code.is_empty();
+    let library = key.family == KeyFamily::Race && !key.code.is_empty();
     if library {
         reports = take_turns(reports);
     }

@@ -126,6 +126,7 @@ mod tests {
     use crate::analyse::analyse;
     use crate::units::UnitSettings;
     use ravel_trace::MemoryTrace;
+    use std::collections::BTreeSet;
 
     #[test]
     fn analyses_are_registered_under_their_own_names() {
@@ -133,7 +134,10 @@ mod tests {
             assert_eq!((known.make)(&[]).name(), known.name);
         }
         let default: Vec<&str> = all().iter().map(|analysis| analysis.name()).collect();
-        assert_eq!(default.len(), 7, "{default:?}");
+        assert_eq!(default, ANALYSES.default_names());
+        let all_names: BTreeSet<&str> = names().collect();
+        assert_eq!(all_names.len(), ANALYSES.0.len(), "two analyses have one name");
+        assert!(!default.is_empty() && default.len() < all_names.len(), "{default:?}");
         let error = choose(&["locksets".to_owned()], &[]).err().expect("unknown");
         assert!(error.to_string().contains("lockset, race, "), "{error}");
     }
@@ -190,6 +194,8 @@ mod tests {
         let line = analysis("writes", |_| Box::<writes::Writes>::default());
         let extended = [ANALYSES.0, &[line]].concat();
         let registry = Registry(&extended);
+        let default = registry.choose(&[], &[]).expect("the default ones");
+        assert_eq!(default.len(), all().len() + 1);
         let chosen = registry.choose(&["writes".to_owned()], &[]).expect("registered");
         let mut trace = MemoryTrace::parse("main | t\nfork t\n| begin\n| r x\nw x\n").expect("a trace");
         let analysed = analyse(&mut trace, &UnitSettings::default(), chosen);
