@@ -124,6 +124,17 @@ pub enum Effect {
     Tell = 43,
 }
 
+/// The effects that only tell of order: what happens inside the method is recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transparent {
+    /// [`Effect::Hear`].
+    Hear,
+    /// [`Effect::Tell`].
+    Tell,
+    /// [`Effect::Complete`].
+    Complete,
+}
+
 /// Which object a model speaks of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Of {
@@ -170,6 +181,21 @@ impl Effect {
     /// Whether the method gets the stamp of a `StampedLock` that says what is held.
     pub fn takes_stamp(self) -> bool {
         matches!(self, UnlockStamp | ToLock | ToShared)
+    }
+
+    /// What the model tells, if it only tells of order; none if it stands for what happens inside the method.
+    pub fn transparent(self) -> Option<Transparent> {
+        match self {
+            Hear => Some(Transparent::Hear),
+            Tell => Some(Transparent::Tell),
+            Complete => Some(Transparent::Complete),
+            Lock | TryLock | Unlock | LockShared | TryLockShared | UnlockShared | Await | Signal | SignalAll | Send
+            | Receive | ReceiveIf | TakePermits | TryPermits | GivePermits | DrainPermits | Barrier | Rounds
+            | Exchange | Get | Set | Update | CompareAndSet | MapGet | MapPut | MapPutIfAbsent | MapRemove
+            | QueuePut | QueueTake | QueueLook | StateRead | StateUpdate | Run | MapCompute | MapReplaceIf
+            | MapUpdate | Join | Invoke | Hide | UnlockStamp | ToLock | ToShared | SendArgument | ReceiveResult
+            | Monitor => None,
+        }
     }
 }
 

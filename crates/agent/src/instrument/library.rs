@@ -13,7 +13,7 @@ use super::emit::{Emit, WORD};
 use super::hook::{self, Hook};
 use super::{Context, Lines, MethodContext, methods};
 use crate::filter;
-use crate::models::{self, Effect, FoundModel, Of};
+use crate::models::{self, Effect, FoundModel, Of, Transparent};
 
 const STACK: u16 = 10;
 
@@ -254,8 +254,8 @@ pub(super) fn model(
     let Some(code) = class.code(&class.methods[method.index])? else {
         return Ok(false);
     };
-    if matches!(found.effect, Effect::Hear | Effect::Complete | Effect::Tell) {
-        return transparent(cx, class, method, found, code);
+    if let Some(told) = found.effect.transparent() {
+        return transparent(cx, class, method, found, told, code);
     }
     let field = match found.state.as_str() {
         "" => 0,
@@ -307,23 +307,24 @@ fn transparent(
     class: &mut ClassFile,
     method: &MethodContext,
     found: &FoundModel,
+    told: Transparent,
     code: ravel_classfile::Code,
 ) -> Result<bool> {
     let pool = &mut class.pool;
     let mut edit = CodeEditor::new();
     edit.grow_stack(STACK);
     let emit = load_object(Emit::new(), found.object, &cx.name, pool)?;
-    let emit = match found.effect {
-        Effect::Complete => emit.call(hook::COMPLETING, "(Ljava/lang/Object;)V", pool)?,
-        Effect::Tell => emit.call(hook::TOLD, "(Ljava/lang/Object;)V", pool)?,
-        _ => load_object(emit, found.argument, &cx.name, pool)?.call(
+    let emit = match told {
+        Transparent::Complete => emit.call(hook::COMPLETING, "(Ljava/lang/Object;)V", pool)?,
+        Transparent::Tell => emit.call(hook::TOLD, "(Ljava/lang/Object;)V", pool)?,
+        Transparent::Hear => load_object(emit, found.argument, &cx.name, pool)?.call(
             hook::HEARD,
             "(Ljava/lang/Object;Ljava/lang/Object;)V",
             pool,
         )?,
     };
     edit.insert_at_entry(&emit.bytes);
-    if found.effect == Effect::Hear {
+    if told == Transparent::Hear {
         for instruction in code.instructions() {
             let instruction = instruction?;
             if (op::IRETURN..=op::RETURN).contains(&instruction.opcode) {
