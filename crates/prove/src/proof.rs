@@ -397,11 +397,7 @@ fn direct_rest(
             *finding = before;
         }
     }
-    // That a thread waits after a signal is no bug unless it does harm.
-    suspected.retain(|finding| match finding.rule {
-        Rule::NakedNotify => finding.evidence == Evidence::Harmful,
-        _ => finding.evidence >= Evidence::Confirmed,
-    });
+    suspected.retain(|finding| finding.evidence >= least_evidence(finding.rule));
     tally.runs += directed.runs;
     tally.directed_runs += directed.runs;
     tally.directing += directed.time;
@@ -421,6 +417,36 @@ fn direct_rest(
         tally.reasons.push((id, reason));
     }
     Ok(())
+}
+
+/// The evidence with which a suspicion becomes a finding of the run.
+fn least_evidence(rule: Rule) -> Evidence {
+    match rule {
+        // That a thread waits after a signal is no bug unless it does harm.
+        Rule::NakedNotify => Evidence::Harmful,
+        Rule::DataRace
+        | Rule::Atomicity
+        | Rule::AtomicSet
+        | Rule::Unserializable
+        | Rule::LockDiscipline
+        | Rule::LockOrder
+        | Rule::Failure
+        | Rule::LockPattern
+        | Rule::GuardedBy
+        | Rule::DoubleCheckedLocking
+        | Rule::ReassignedLock
+        | Rule::WaitOutsideLoop
+        | Rule::TestLockAssign
+        | Rule::CheckThenAct
+        | Rule::InconsistentSync
+        | Rule::TwoGuards
+        | Rule::CompoundVolatile
+        | Rule::SharedFormat
+        | Rule::UnsafePublication
+        | Rule::UnreleasedLock
+        | Rule::NestedWait
+        | Rule::NotifyOne => Evidence::Confirmed,
+    }
 }
 
 /// The same for a recorded run that is known already, by any runner.

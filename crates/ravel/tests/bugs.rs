@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use ravel_analysis::finding::Rule;
+
 use crate::common::{
     Jdk, OLD_JDKS, SECOND_JDK, comment, compiled, compiled_for_8, each, in_turn, old_jdks, ravel, root, run, skip,
     sources, tested_jdks,
@@ -199,9 +201,8 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 41] = [
     ("switch and varargs", &[], &["VarargsSwitch"]),
 ];
 
-/// The rules that a run can show, each with a subject of the sample that must show it. Static rules have their pairs of classes in
-/// `crates/scan/tests/java/Rules.java`; `lock-discipline` has no schedule to force, and is in the scenarios of the analyses; `failure`
-/// has `tests/failures.rs`.
+/// The rules that a run can show, each with a subject of the sample that must show it. [`every_rule_is_proven_somewhere`] checks that each
+/// rule is here or in [`RULES_ELSEWHERE`].
 const RULES: [(&str, &str); 6] = [
     ("data-race", "Connection"),
     ("atomicity", "AtomicGetThenSet"),
@@ -209,6 +210,56 @@ const RULES: [(&str, &str); 6] = [
     ("lock-order", "DeadlockTwo"),
     ("naked-notify", "LostSignal"),
     ("unserializable", "OnCall"),
+];
+
+/// The other rules: the test that has a bad and a good example of each, and how the test writes the rule. Rules of code need no run;
+/// `lock-discipline` has no schedule to force.
+const RULES_ELSEWHERE: [(&str, &str, &str); 17] = [
+    (
+        "lock-discipline",
+        "analysis/src/scenarios/declared.rs",
+        "[Rule::LockDiscipline]",
+    ),
+    (
+        "failure",
+        "ravel/tests/failures.rs",
+        "fn what_goes_wrong_is_reported_once_with_its_place",
+    ),
+    ("lock-pattern", "scan/tests/rules.rs", "found(\"lock-pattern\")"),
+    ("guarded-by", "scan/tests/new_rules.rs", "(\"guarded-by\", "),
+    (
+        "double-checked-locking",
+        "scan/tests/rules.rs",
+        "found(\"double-checked-locking\")",
+    ),
+    ("reassigned-lock", "scan/tests/rules.rs", "found(\"reassigned-lock\")"),
+    (
+        "wait-outside-loop",
+        "scan/tests/rules.rs",
+        "found(\"wait-outside-loop\")",
+    ),
+    ("test-lock-assign", "scan/tests/new_rules.rs", "(\"test-lock-assign\", "),
+    ("check-then-act", "scan/tests/new_rules.rs", "(\"check-then-act\", "),
+    (
+        "inconsistent-sync",
+        "scan/tests/new_rules.rs",
+        "(\"inconsistent-sync\", ",
+    ),
+    ("two-guards", "scan/tests/new_rules.rs", "(\"two-guards\", "),
+    (
+        "compound-volatile",
+        "scan/tests/new_rules.rs",
+        "(\"compound-volatile\", ",
+    ),
+    ("shared-format", "scan/tests/new_rules.rs", "(\"shared-format\", "),
+    (
+        "unsafe-publication",
+        "scan/tests/new_rules.rs",
+        "(\"unsafe-publication\", ",
+    ),
+    ("unreleased-lock", "scan/tests/new_rules.rs", "(\"unreleased-lock\", "),
+    ("nested-wait", "scan/tests/new_rules.rs", "(\"nested-wait\", "),
+    ("notify-one", "scan/tests/new_rules.rs", "(\"notify-one\", "),
 ];
 
 /// Subjects that run on both JDKs: a wrong value, a deadlock, an order that was not recorded. The others take turns.
@@ -415,5 +466,20 @@ fn every_subject_has_a_construct() {
     assert!(missing.is_empty(), "subjects without a construct: {missing:?}");
     for (rule, name) in RULES {
         assert!(sample().contains(&name), "{rule}: {name} is not in the sample");
+    }
+}
+
+/// A new rule needs a subject that shows it, or a test elsewhere.
+#[test]
+fn every_rule_is_proven_somewhere() {
+    let mut listed: Vec<&str> = RULES.iter().map(|(rule, _)| *rule).collect();
+    listed.extend(RULES_ELSEWHERE.iter().map(|(rule, ..)| *rule));
+    listed.sort_unstable();
+    let mut all = Rule::ids();
+    all.sort_unstable();
+    assert_eq!(listed, all, "each rule is in exactly one of RULES and RULES_ELSEWHERE");
+    for (rule, file, how) in RULES_ELSEWHERE {
+        let test = std::fs::read_to_string(root().join("crates").join(file));
+        assert!(test.is_ok_and(|test| test.contains(how)), "{rule}: {file} has no {how}");
     }
 }

@@ -28,7 +28,27 @@ pub fn certain(finding: &Finding, sources: &SourceFinder) -> Option<Insertion> {
     match finding.rule {
         Rule::DoubleCheckedLocking => volatile(finding, sources),
         Rule::NotifyOne => notify_all(finding, sources),
-        _ => None,
+        Rule::DataRace
+        | Rule::Atomicity
+        | Rule::AtomicSet
+        | Rule::Unserializable
+        | Rule::LockDiscipline
+        | Rule::LockOrder
+        | Rule::Failure
+        | Rule::LockPattern
+        | Rule::GuardedBy
+        | Rule::ReassignedLock
+        | Rule::WaitOutsideLoop
+        | Rule::NakedNotify
+        | Rule::TestLockAssign
+        | Rule::CheckThenAct
+        | Rule::InconsistentSync
+        | Rule::TwoGuards
+        | Rule::CompoundVolatile
+        | Rule::SharedFormat
+        | Rule::UnsafePublication
+        | Rule::UnreleasedLock
+        | Rule::NestedWait => None,
     }
 }
 

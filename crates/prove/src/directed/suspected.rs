@@ -37,6 +37,35 @@ pub struct FoundPair {
     pub candidate: Candidate,
 }
 
+/// Whether the two steps of a suspicion are a test and an act of one method, of which a goal can be made.
+fn is_pair(rule: Rule) -> bool {
+    match rule {
+        Rule::CheckThenAct => true,
+        Rule::DataRace
+        | Rule::Atomicity
+        | Rule::AtomicSet
+        | Rule::Unserializable
+        | Rule::LockDiscipline
+        | Rule::LockOrder
+        | Rule::Failure
+        | Rule::LockPattern
+        | Rule::GuardedBy
+        | Rule::DoubleCheckedLocking
+        | Rule::ReassignedLock
+        | Rule::WaitOutsideLoop
+        | Rule::NakedNotify
+        | Rule::TestLockAssign
+        | Rule::InconsistentSync
+        | Rule::TwoGuards
+        | Rule::CompoundVolatile
+        | Rule::SharedFormat
+        | Rule::UnsafePublication
+        | Rule::UnreleasedLock
+        | Rule::NestedWait
+        | Rule::NotifyOne => false,
+    }
+}
+
 /// The suspicions that a trace has shown no occurrence of yet.
 #[derive(Debug, Default)]
 pub struct SuspectedPairs {
@@ -49,7 +78,7 @@ impl SuspectedPairs {
     /// Those of a scan that a goal can be made of.
     pub fn of(suspicions: &[Finding]) -> SuspectedPairs {
         let pair = |finding: &Finding| match finding.steps.as_slice() {
-            [test, act] if finding.rule == Rule::CheckThenAct && test.line != act.line => Some(Suspected {
+            [test, act] if is_pair(finding.rule) && test.line != act.line => Some(Suspected {
                 id: finding.id.clone(),
                 class: test.class.clone(),
                 method: test.method.clone(),
