@@ -151,7 +151,7 @@ pub struct Director<K> {
     /// By method: how often each thread has entered it from outside.
     entries: Vec<BTreeMap<ThreadNumber, u64>>,
     tickets: u64,
-    random: u64,
+    random: fastrand::Rng,
     /// Facts wanted of each goal before it is disarmed.
     wanted: u64,
     /// Objects that are no longer needed; the caller gives them back to the JVM.
@@ -207,7 +207,7 @@ impl<K> Director<K> {
             entries: vec![BTreeMap::new(); units.len()],
             units,
             tickets: 0,
-            random: plan.seed | 1,
+            random: fastrand::Rng::with_seed(plan.seed),
             wanted: plan.facts.max(1),
             trash: Vec::new(),
             notes: Vec::new(),
@@ -382,10 +382,7 @@ impl<K> Director<K> {
         if state.failed_in_a_row < PATIENT_HOLDS {
             return true;
         }
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random.is_multiple_of(4)
+        self.random.u8(..4) == 0
     }
 
     /// Whether a thread has taken a step as soon as it comes to the instruction of a site.
