@@ -103,7 +103,7 @@ impl Head {
 
 /// The units remembered of one location.
 #[derive(Debug, Default)]
-struct Place {
+struct RememberedUnits {
     heads: Vec<Head>,
     /// In step with the heads.
     summaries: Vec<Summary>,
@@ -111,7 +111,7 @@ struct Place {
     horizon: u64,
 }
 
-impl Place {
+impl RememberedUnits {
     /// Forgets the units of others that no open one overlaps.
     fn forget_dead(&mut self, view: &View, me: Option<UnitId>, horizon: u64) {
         if self.horizon == horizon {
@@ -233,7 +233,7 @@ struct Conflict {
 
 #[derive(Debug, Default)]
 struct Layer {
-    places: Vec<Place>,
+    places: Vec<RememberedUnits>,
     pairs: FxHashMap<(UnitId, UnitId, SetId), Vec<Conflict>>,
     /// Keys of `pairs` by unit, to drop them.
     partners: FxHashMap<UnitId, Vec<(UnitId, UnitId, SetId)>>,
@@ -264,7 +264,7 @@ impl Layer {
     fn access(&mut self, view: &View, access: &Access, owner: Option<Owner>, found: &mut Found) {
         let index = access.location.index();
         if self.places.len() <= index {
-            self.places.resize_with(index + 1, Place::default);
+            self.places.resize_with(index + 1, RememberedUnits::default);
         }
         let first = owner.map_or(u64::MAX, |owner| {
             self.opened(owner.unit, access.thread(), access.point.index)
@@ -272,7 +272,7 @@ impl Layer {
         let horizon = self.open.first().map_or(u64::MAX, |o| o.0);
         let mut place = std::mem::take(&mut self.places[index]);
         let me = owner.map(|o| o.unit);
-        let find = |place: &Place| me.and_then(|_| place.heads.iter().position(|head| head.unit == me));
+        let find = |place: &RememberedUnits| me.and_then(|_| place.heads.iter().position(|head| head.unit == me));
         let mut mine = find(&place);
         let mut conflicts = place.heads.iter().any(|head| head.conflicts(access));
         // What no open unit overlaps matches nothing; it is looked for only where it would cost or could be taken for more.
@@ -341,7 +341,7 @@ impl Layer {
         view: &View,
         access: &Access,
         (owner, first): (Option<Owner>, u64),
-        place: &mut Place,
+        place: &mut RememberedUnits,
         mine: Option<usize>,
         found: &mut Found,
     ) {

@@ -150,7 +150,7 @@ pub(crate) fn left_out<'a>(analysis: &str, counts: impl IntoIterator<Item = (u64
 
 /// What a pass gives.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct PassResult {
     /// Observations, analysis by analysis in the order given.
     pub reports: Vec<RawReport>,
     /// What was left out at a bound, as sentences.
@@ -216,7 +216,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Reads a trace to its end. A source that fails ends the trace there; the reports on what was read remain.
-    pub fn run(mut self, source: &mut dyn Source) -> Outcome {
+    pub fn run(mut self, source: &mut dyn Source) -> PassResult {
         let (sharing, sections) = self.first_look(source);
         let mut pass = Pass::new(self.settings, self.needs, sharing, sections, self.own_threads);
         let mut view = View::default();
@@ -256,7 +256,7 @@ impl<'a> Engine<'a> {
         if stopped {
             left_out.push("interrupted: the events were not analysed to the end".to_owned());
         }
-        Outcome {
+        PassResult {
             stopped,
             reports,
             left_out,

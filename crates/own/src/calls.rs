@@ -7,7 +7,7 @@ use crate::flow::{RETURN, holds, is_inert};
 use crate::graph::OUT;
 use crate::objects::{Object, ObjectIx, ObjectKind, STRANGER};
 use crate::outside::{gives_content, is_array_copy, is_closed, is_jdk, is_tame, may_be_called, shows_only};
-use crate::points::{CallSite, Caller, Part, Points, Rule};
+use crate::points::{CallSite, Caller, NodeRule, Part, Points};
 use crate::world::{ClassIx, MethodIx};
 use ravel_scan::symbols::{Sym, parameters, result};
 
@@ -36,14 +36,14 @@ impl Points<'_> {
                     if self.world.symbols.bytes(site.class) == b"java/lang/Object" && name.starts_with(b"<init>") {
                         return;
                     }
-                    self.rule(site.args[0], Rule::Receiver(at));
+                    self.rule(site.args[0], NodeRule::Receiver(at));
                 }
             },
             _ => {
                 if is_inert(self.world.symbols.bytes(site.class)) || self.is_nothing(&site, site.args[0]) {
                     self.foreign(at, None);
                 } else {
-                    self.rule(site.args[0], Rule::Receiver(at));
+                    self.rule(site.args[0], NodeRule::Receiver(at));
                 }
             }
         }
@@ -130,7 +130,7 @@ impl Points<'_> {
                 return;
             }
         } else if self.known.insert((u32::MAX, content)) {
-            self.rule(content, Rule::Held(content));
+            self.rule(content, NodeRule::Held(content));
         }
         for arg in site.args.iter().skip(usize::from(receiver.is_some())) {
             if !self.is_nothing(&site, *arg) {
@@ -152,8 +152,8 @@ impl Points<'_> {
             return;
         }
         let between = self.graph.add_node();
-        self.rule(from, Rule::Load(Part::Content, between));
-        self.rule(to, Rule::Store(Part::Content, between));
+        self.rule(from, NodeRule::Load(Part::Content, between));
+        self.rule(to, NodeRule::Store(Part::Content, between));
     }
 
     fn helper(&mut self, at: u32) -> ObjectIx {

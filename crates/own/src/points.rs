@@ -32,7 +32,7 @@ pub(crate) enum Part {
 
 /// What is done with each object that comes to a node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Rule {
+pub(crate) enum NodeRule {
     /// What the part of each object holds goes to the node.
     Load(Part, u32),
     /// The node goes to the part of each object.
@@ -71,7 +71,7 @@ pub enum Caller {
 /// What every reference may mean.
 pub struct Points<'w> {
     pub(crate) world: &'w World,
-    pub(crate) graph: Graph<'w, Rule>,
+    pub(crate) graph: Graph<'w, NodeRule>,
     parts: FxHashMap<(ObjectIx, Part), u32>,
     parts_of: FxHashMap<ObjectIx, Vec<u32>>,
     /// Objects whose parts code outside knows, if the analysis is coarse.
@@ -180,7 +180,7 @@ impl<'w> Points<'w> {
     }
 
     fn set_up(&mut self) {
-        self.graph.rule(OUT, Rule::Outside);
+        self.graph.rule(OUT, NodeRule::Outside);
         self.graph.put(STRANGER, OUT);
         for method in self.world.method_ids() {
             let found = self.world.method(method);
@@ -322,9 +322,9 @@ impl<'w> Points<'w> {
         })
     }
 
-    pub(crate) fn rule(&mut self, node: u32, rule: Rule) {
+    pub(crate) fn rule(&mut self, node: u32, rule: NodeRule) {
         let known = self.graph.rule(node, rule);
-        if self.graph.coarse && self.graph.find(node) == OUT && !matches!(rule, Rule::Held(_) | Rule::Outside) {
+        if self.graph.coarse && self.graph.find(node) == OUT && !matches!(rule, NodeRule::Held(_) | NodeRule::Outside) {
             return self.apply_all(rule, &[STRANGER.0].into_iter().collect());
         }
         self.apply_all(rule, &known);
@@ -342,8 +342,8 @@ impl<'w> Points<'w> {
             let mut held = node == OUT;
             for rule in rules {
                 match rule {
-                    Rule::Held(_) if std::mem::replace(&mut held, true) => {}
-                    Rule::Held(_) | Rule::Outside => self.apply_all(rule, &new),
+                    NodeRule::Held(_) if std::mem::replace(&mut held, true) => {}
+                    NodeRule::Held(_) | NodeRule::Outside => self.apply_all(rule, &new),
                     _ if met.is_empty() => {}
                     _ => self.apply_all(rule, &met),
                 }
@@ -356,15 +356,17 @@ impl<'w> Points<'w> {
     }
 
     /// Applies a rule to those of the objects that a value can be where it stands.
-    fn apply_all(&mut self, rule: Rule, objects: &Bits) {
+    fn apply_all(&mut self, rule: NodeRule, objects: &Bits) {
         let world = self.world;
         let wanted = match rule {
-            Rule::Load(Part::Field(field), _) | Rule::Store(Part::Field(field), _) => {
+            NodeRule::Load(Part::Field(field), _) | NodeRule::Store(Part::Field(field), _) => {
                 Some(Type::Of(world.class(world.field(field).class).name))
             }
-            Rule::Load(Part::Content, _) | Rule::Store(Part::Content, _) => Some(Type::Array(Element::REFERENCE)),
-            Rule::Receiver(at) => Some(Type::Of(self.sites[at as usize].class)),
-            Rule::Held(_) | Rule::Outside => None,
+            NodeRule::Load(Part::Content, _) | NodeRule::Store(Part::Content, _) => {
+                Some(Type::Array(Element::REFERENCE))
+            }
+            NodeRule::Receiver(at) => Some(Type::Of(self.sites[at as usize].class)),
+            NodeRule::Held(_) | NodeRule::Outside => None,
         };
         let meant: Vec<u32> = match wanted {
             Some(wanted) => objects.and(self.graph.objects.of(world, wanted)).iter().collect(),
@@ -485,9 +487,9 @@ impl<'w> Points<'w> {
                     let part = field.map_or(Part::Content, Part::Field);
                     let base = self.node(method, access.base);
                     let rule = if access.write {
-                        Rule::Store(part, value)
+                        NodeRule::Store(part, value)
                     } else {
-                        Rule::Load(part, value)
+                        NodeRule::Load(part, value)
                     };
                     self.rule(base, rule);
                 }
@@ -496,7 +498,7 @@ impl<'w> Points<'w> {
         }
         if !flow.shown.is_empty() {
             let content = self.graph.add_node();
-            self.graph.rule(content, Rule::Held(content));
+            self.graph.rule(content, NodeRule::Held(content));
             for node in &flow.shown {
                 let node = self.node(method, *node);
                 self.graph.edge(node, content);
@@ -535,20 +537,20 @@ impl<'w> Points<'w> {
         }
     }
 
-    fn apply(&mut self, rule: Rule, object: ObjectIx) {
+    fn apply(&mut self, rule: NodeRule, object: ObjectIx) {
         let kind = self.kind(object);
         match rule {
-            Rule::Load(part, to) => {
+            NodeRule::Load(part, to) => {
                 let from = self.part(object, part);
                 self.graph.edge(from, to);
             }
-            Rule::Store(part, from) => {
+            NodeRule::Store(part, from) => {
                 let to = self.part(object, part);
                 self.graph.edge(from, to);
             }
-            Rule::Receiver(at) => self.dispatch(at, object, kind),
-            Rule::Held(content) => self.held(object, kind, content),
-            Rule::Outside => {
+            NodeRule::Receiver(at) => self.dispatch(at, object, kind),
+            NodeRule::Held(content) => self.held(object, kind, content),
+            NodeRule::Outside => {
                 if self.graph.coarse && object != STRANGER && self.opened.insert(object) {
                     for part in self.parts_of.remove(&object).unwrap_or_default() {
                         self.graph.unify(part, OUT);

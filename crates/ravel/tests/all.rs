@@ -1,5 +1,5 @@
 //! Whole-program tests: `ravel` as a user starts it. One module per subject, and one binary, so that it is linked once and all tests
-//! share the places of [`common::place`].
+//! share the slots of [`common::command_slot`].
 
 mod architecture;
 mod attach;

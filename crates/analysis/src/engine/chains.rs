@@ -21,9 +21,9 @@ pub(super) const OWN: usize = 256;
 /// Ended threads that are looked at for one that starts.
 const LOOKS: usize = 16;
 
-/// Where a thread is.
+/// The chain that a thread is part of.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ThreadChain {
     chain: ThreadId,
     /// Its last moment, by chain; none while it runs.
     end: Option<Moment>,
@@ -33,7 +33,7 @@ struct Place {
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     own: usize,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<ThreadChain>>,
     /// By chain: from which event on it is which thread.
     members: Vec<Vec<(u64, ThreadId)>>,
     /// Chains whose thread has ended.
@@ -82,7 +82,7 @@ impl Chains {
         if self.places.len() <= thread.index() {
             self.places.resize(thread.index() + 1, None);
         }
-        self.places[thread.index()] = Some(Place { chain, end: None });
+        self.places[thread.index()] = Some(ThreadChain { chain, end: None });
         if self.members.len() <= chain.index() {
             self.members.resize_with(chain.index() + 1, Vec::new);
         }

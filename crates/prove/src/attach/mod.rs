@@ -74,27 +74,27 @@ pub fn record(
     let directory = output.parent().unwrap_or(Path::new("/"));
     tempfile::NamedTempFile::new_in(directory)
         .with_context(|| format!("cannot write {}; choose another file with -o", directory.display()))?;
-    let place = Place::new(&target)?;
-    let library = place.folder.path().join("libravel-agent.so");
+    let folder = AttachFolder::new(&target)?;
+    let library = folder.outside.path().join("libravel-agent.so");
     fs::copy(agent_library::unpack()?, &library).with_context(|| format!("cannot write {}", library.display()))?;
-    place.give(&library, 0o755)?;
+    folder.give(&library, 0o755)?;
     // A recording that nobody ends does not last longer than a day, whatever happens to this process.
     options.max_time = Some(time.map_or(Duration::from_secs(86_400), |time| 2 * time + CHANGING));
-    options.out = place.inside.join(file::TRACE);
-    let settings = place.folder.path().join(file::OPTIONS);
+    options.out = folder.inside.join(file::TRACE);
+    let settings = folder.outside.path().join(file::OPTIONS);
     fs::write(&settings, options.encode())?;
-    place.give(&settings, 0o600)?;
-    let alive = place.folder.path().join(file::ALIVE);
+    folder.give(&settings, 0o600)?;
+    let alive = folder.outside.path().join(file::ALIVE);
     let lock = File::create(&alive)?;
     flock(&lock, FlockOperation::LockExclusive)?;
-    place.give(&alive, 0o600)?;
+    folder.give(&alive, 0o600)?;
 
     let phase = RecordingPhase::begin();
-    let words = format!("attach={}", place.inside.display());
-    socket::load(&target, &place.inside.join("libravel-agent.so"), &words)?;
+    let words = format!("attach={}", folder.inside.display());
+    socket::load(&target, &folder.inside.join("libravel-agent.so"), &words)?;
     let waiting = Waiting {
         target: &target,
-        place: &place,
+        folder: &folder,
     };
     let began = waiting.note(CHANGING, |note| {
         matches!(note, AttachNote::Refused { .. } | AttachNote::Recording { .. })
@@ -119,12 +119,12 @@ pub fn record(
         Some(AttachNote::Refused { why }) => bail!("process {pid}: {why}"),
         Some(AttachNote::Detached { .. }) => Vec::new(),
         None => {
-            place.stop();
+            folder.stop();
             bail!(waiting.silence("did not begin to record"));
         }
     };
     let begun = Instant::now();
-    let trace = place.folder.path().join(file::TRACE);
+    let trace = folder.outside.path().join(file::TRACE);
     let mut looked = Instant::now();
     let is_end = |note: &AttachNote| matches!(note, AttachNote::Detached { .. });
     while !phase.is_over() && !interrupt::requested() && time.is_none_or(|time| begun.elapsed() < time) {
@@ -133,11 +133,11 @@ pub fn record(
             continue;
         }
         looked = Instant::now();
-        if target.has_ended() || place.notes().iter().any(is_end) {
+        if target.has_ended() || folder.notes().iter().any(is_end) {
             break;
         }
     }
-    place.stop();
+    folder.stop();
     let ended = waiting.note(CHANGING, is_end);
     drop(phase);
     let end = match ended {
@@ -163,35 +163,35 @@ pub fn record(
 }
 
 /// The folder through which the agent and this process talk.
-struct Place {
-    folder: TempDir,
+struct AttachFolder {
+    outside: TempDir,
     /// Where the JVM sees it.
     inside: PathBuf,
     owner: Option<(u32, u32)>,
 }
 
-impl Place {
-    fn new(target: &Target) -> Result<Place> {
+impl AttachFolder {
+    fn new(target: &Target) -> Result<AttachFolder> {
         let base = match target.shares_files() {
             true => std::env::temp_dir(),
             false => PathBuf::from("/tmp"),
         };
         let here = target.path_outside(&base);
-        let folder = tempfile::Builder::new()
+        let outside = tempfile::Builder::new()
             .prefix("ravel-attach-")
             .tempdir_in(&here)
             .with_context(|| format!("cannot make a folder in {}", here.display()))?;
-        family::leave_nothing_at(folder.path());
-        let name = folder.path().file_name().context("a folder without a name")?;
-        let place = Place {
+        family::leave_nothing_at(outside.path());
+        let name = outside.path().file_name().context("a folder without a name")?;
+        let folder = AttachFolder {
             inside: std::path::absolute(base.join(name))?,
             owner: rustix::process::geteuid()
                 .is_root()
                 .then_some((target.user, target.group)),
-            folder,
+            outside,
         };
-        place.give(place.folder.path(), 0o700)?;
-        Ok(place)
+        folder.give(folder.outside.path(), 0o700)?;
+        Ok(folder)
     }
 
     /// Lets the user of the JVM use a file.
@@ -204,21 +204,21 @@ impl Place {
     }
 
     fn notes(&self) -> Vec<AttachNote> {
-        let path = self.folder.path().join(file::NOTES);
+        let path = self.outside.path().join(file::NOTES);
         let text = fs::read_to_string(&path).unwrap_or_default();
         line::decode::<AttachNote>(&text, &path).into_iter().flatten().collect()
     }
 
     /// Asks the agent to end the recording.
     fn stop(&self) {
-        let _ = File::create(self.folder.path().join(file::STOP));
+        let _ = File::create(self.outside.path().join(file::STOP));
     }
 }
 
 /// Waits for what the agent says.
 struct Waiting<'a> {
     target: &'a Target,
-    place: &'a Place,
+    folder: &'a AttachFolder,
 }
 
 impl Waiting<'_> {
@@ -228,7 +228,7 @@ impl Waiting<'_> {
         let mut stopped: Option<Instant> = None;
         loop {
             let ended = self.target.has_ended();
-            if let Some(note) = self.place.notes().into_iter().find(&is_wanted) {
+            if let Some(note) = self.folder.notes().into_iter().find(&is_wanted) {
                 return Some(note);
             }
             stopped = self.target.is_stopped().then(|| stopped.unwrap_or_else(Instant::now));

@@ -46,23 +46,23 @@ pub fn sources(folder: &str) -> Vec<PathBuf> {
 static PLACES: Mutex<Option<usize>> = Mutex::new(None);
 static PLACE_FREE: Condvar = Condvar::new();
 
-/// The place of a running command; free again when dropped.
-pub struct Place(());
+/// One of the commands that may run at once; free again when dropped.
+pub struct CommandSlot(());
 
 /// Waits until fewer commands run.
-pub fn place() -> Place {
+pub fn command_slot() -> CommandSlot {
     let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let free = places.get_or_insert_with(commands_at_once);
         if *free > 0 {
             *free -= 1;
-            return Place(());
+            return CommandSlot(());
         }
         places = PLACE_FREE.wait(places).unwrap_or_else(PoisonError::into_inner);
     }
 }
 
-impl Drop for Place {
+impl Drop for CommandSlot {
     fn drop(&mut self) {
         let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
         *places = places.map(|free| free + 1);
@@ -122,7 +122,7 @@ fn javac(jdk: &Jdk, sources: &[PathBuf], release: u32, to: &Path) {
 }
 
 fn javac_with(jdk: &Jdk, sources: &[PathBuf], options: &[&str], to: &Path) {
-    let _place = place();
+    let _slot = command_slot();
     let output = Command::new(jdk.tool("javac"))
         .args(["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"])
         .args(options)
@@ -154,7 +154,7 @@ fn run_with(command: &mut Command, input: Option<&[u8]>, limit: Duration) -> Out
     let file = |path: &Path| std::fs::File::create(path).expect("a temporary file");
     let stdin = input.map_or_else(Stdio::null, |_| Stdio::piped());
     command.stdin(stdin).stdout(file(&out)).stderr(file(&err));
-    let _place = place();
+    let _slot = command_slot();
     let mut child = command.spawn().expect("the command starts");
     if let (Some(input), Some(mut pipe)) = (input, child.stdin.take()) {
         // A program need not read it.
