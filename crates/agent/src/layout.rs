@@ -7,11 +7,14 @@
 use std::mem::offset_of;
 
 use ravel_trace::raw::{self, RawKind, RawRecord};
+use ravel_trace::spawn;
 
 use crate::attach;
 use crate::chance::{self, Form};
+use crate::directed::ended;
 use crate::instrument::{accesses, library};
 use crate::models::{self, Effect};
+use crate::natives::{test_note, thread_sort};
 use crate::recorder::{self, MAX_SITES, MAX_THREADS, address, flag, told};
 use crate::registry;
 use crate::search::{answer, kind};
@@ -371,6 +374,37 @@ layout! {
         SHARED = chance::SHARED;
         LOCAL = chance::LOCAL;
         SPLITTABLE = chance::SPLITTABLE;
+    }
+
+    /// What a thread is to its parent.
+    int ThreadSort {
+        STARTED = thread_sort::STARTED;
+        ON_DEMAND = thread_sort::ON_DEMAND;
+        HOOK = thread_sort::HOOK;
+    }
+
+    /// The numbers of pools: those of the program come after the others.
+    int Pool {
+        COMMON = spawn::COMMON;
+        COROUTINES = spawn::COROUTINES;
+        CLEANERS = spawn::CLEANERS;
+        DELAYS = spawn::DELAYS;
+        FIRST = spawn::FIRST;
+    }
+
+    /// What a test runner tells.
+    int TestNote {
+        RUN_ONE_BY = test_note::RUN_ONE_BY;
+        BEGIN = test_note::BEGIN;
+        END = test_note::END;
+    }
+
+    /// How the activation of a unit ended.
+    int Ended {
+        NOTHING = ended::NOTHING;
+        VALUE = ended::VALUE;
+        OBJECT = ended::OBJECT;
+        THROWN = ended::THROWN;
     }
 
     /// Forms of the time.

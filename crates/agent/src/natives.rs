@@ -328,6 +328,26 @@ static HAVE_BEEN_ADOPTED: AtomicU32 = AtomicU32::new(0);
 /// How many workers each pool has started.
 static WORKERS: [AtomicU32; spawn::MOST_POOLS as usize] = [const { AtomicU32::new(0) }; spawn::MOST_POOLS as usize];
 
+/// What a thread is to its parent, as `Ravel.fork` gets it.
+pub mod thread_sort {
+    /// One that the program starts.
+    pub const STARTED: i32 = 0;
+    /// One that a pool starts on demand: this, less the number of the pool.
+    pub const ON_DEMAND: i32 = -1;
+    /// One that runs when the JVM ends: this, and its place among those that were registered.
+    pub const HOOK: i32 = 1;
+}
+
+/// What a test runner tells, as `Ravel.test` gets it.
+pub mod test_note {
+    /// The command that runs one test alone.
+    pub const RUN_ONE_BY: i32 = 0;
+    /// A test begins.
+    pub const BEGIN: i32 = 1;
+    /// A test has ended.
+    pub const END: i32 = 2;
+}
+
 /// `Ravel.fork`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_Ravel_fork(
@@ -339,19 +359,18 @@ pub extern "system" fn Java_java_lang_Ravel_fork(
 ) {
     guard(|| {
         let Some((agent, parent)) = block(thread) else { return };
-        // The sorts are those of RavelThreads.
         let spawned = match sort {
-            0 => parent.children.replace(parent.children.get() + 1),
-            pool @ ..=-1 => {
-                let pool = (-1 - pool) as u32;
-                if let Some(search) = agent.search.as_ref().filter(|_| pool == spawn::COMMON_POOL) {
+            thread_sort::STARTED => parent.children.replace(parent.children.get() + 1),
+            pool @ ..=thread_sort::ON_DEMAND => {
+                let pool = (thread_sort::ON_DEMAND - pool) as u32;
+                if let Some(search) = agent.search.as_ref().filter(|_| pool == spawn::COMMON) {
                     // The next run inside this JVM would find the pool as this one left it.
                     search.note_obstacle("it uses the common pool of the JDK, which outlives a run".to_string());
                 }
                 let workers = &WORKERS[(pool as usize).min(WORKERS.len() - 1)];
                 spawn::worker(pool, workers.fetch_add(1, Ordering::Relaxed))
             }
-            hook => spawn::HOOKS + (hook - 1) as u32,
+            hook => spawn::HOOKS + (hook - thread_sort::HOOK) as u32,
         };
         let new = agent.recorder.new_thread(Some(ThreadId(parent.thread)), spawned);
         agent.in_schedule(new);
@@ -506,17 +525,18 @@ pub extern "system" fn Java_java_lang_Ravel_test(
         let Some(agent) = agent() else { return };
         let text = |string| jvm::text(env, string).unwrap_or_default();
         match what {
-            0 => agent.tests.run_one_by(&text(id)),
-            1 => {
+            test_note::RUN_ONE_BY => agent.tests.run_one_by(&text(id)),
+            test_note::BEGIN => {
                 if let Some(now) = agent.moment(env, thread) {
                     agent.tests.begin(text(id), text(name), now);
                 }
             }
-            _ => {
+            test_note::END => {
                 if let Some(now) = agent.moment(env, thread) {
                     agent.tests.end(&text(id), now);
                 }
             }
+            _ => {}
         }
     });
 }

@@ -234,8 +234,22 @@ pub struct UnitResult {
     pub thread: String,
     /// Which activation of the thread: results of the same one can be compared from run to run.
     pub activation: u64,
-    /// The value returned, or `threw` and the class of the exception.
-    pub value: String,
+    /// The value returned, or the exception.
+    pub end: UnitEnd,
+}
+
+/// What an activation of a unit returned or threw.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnitEnd {
+    /// The method has no result.
+    Nothing,
+    /// A number, a constant of an enum by its name, a string in quotes, `null`.
+    Value(String),
+    /// Any other object: its class, `shop.Stock`.
+    Object(String),
+    /// An exception: its class.
+    Thrown(String),
 }
 
 /// A step that happened.
@@ -274,4 +288,37 @@ pub struct Account {
     pub held_millis: u64,
     /// How often all steps happened.
     pub facts: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::line;
+
+    #[test]
+    fn every_end_of_a_unit_is_read_as_it_was_written() {
+        let text = || "nothing".to_owned();
+        let ends = [
+            UnitEnd::Nothing,
+            UnitEnd::Value(text()),
+            UnitEnd::Object(text()),
+            UnitEnd::Thrown(text()),
+        ];
+        for end in ends {
+            let written = LogLine::Result {
+                goal: "g".into(),
+                role: 1,
+                result: UnitResult {
+                    thread: "t1".into(),
+                    activation: 3,
+                    end,
+                },
+            };
+            let text = line::encode(&written).expect("JSON");
+            let read = line::decode_one::<LogLine>(&text, Path::new("log")).expect("a line");
+            assert_eq!(read, written, "{text}");
+        }
+    }
 }

@@ -12,13 +12,19 @@ pub const ADOPTED: u32 = 0xC000_0000;
 pub const HOOKS: u32 = 0xE000_0000;
 
 /// The number of the common pool of fork and join.
-pub const COMMON_POOL: u32 = 0;
+pub const COMMON: u32 = 0;
+/// The number of the workers of Kotlin's coroutines.
+pub const COROUTINES: u32 = 1;
+/// The number of the threads of `Cleaner`s.
+pub const CLEANERS: u32 = 2;
+/// The number of the thread that starts delayed tasks.
+pub const DELAYS: u32 = 3;
+/// The number of the program's first pool of fork and join.
+pub const FIRST: u32 = 4;
 /// Pools that are told apart; further ones share the last number.
 pub const MOST_POOLS: u32 = 1 << 10;
 /// Workers of a pool that are told apart.
 const MOST_WORKERS: u32 = 1 << 20;
-/// Pools whose workers are of other kinds: these are no pools of fork and join.
-pub const OTHER_KINDS: Range<u32> = 1..4;
 
 /// The number of a worker of a pool.
 pub fn worker(pool: u32, count: u32) -> u32 {
@@ -32,7 +38,7 @@ pub fn is_worker(number: u32) -> bool {
 
 /// Whether it is a worker of a pool of fork and join: without a task it does nothing by itself.
 pub fn is_fork_join(number: u32) -> bool {
-    is_worker(number) && !OTHER_KINDS.contains(&((number - ON_DEMAND.start) / MOST_WORKERS))
+    is_worker(number) && !(COROUTINES..FIRST).contains(&((number - ON_DEMAND.start) / MOST_WORKERS))
 }
 
 #[cfg(test)]

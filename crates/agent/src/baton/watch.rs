@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_no_thread_starts_is_not_waited_for_long() {
-        let worker = format!("main/{}", spawn::worker(spawn::COMMON_POOL, 1));
+        let worker = format!("main/{}", spawn::worker(spawn::COMMON, 1));
         let baton = Baton::new(schedule(&[(&worker, 2, None), ("main", 5, None)]));
         let main = block(0, 2);
         baton.add(&raw const *main, 0, "main".into());

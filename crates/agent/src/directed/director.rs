@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ravel_protocol::goal::{Account, GoalShape, Goals, Hold, Passed, Released, StepKind, UnitResult};
+use ravel_protocol::goal::{Account, GoalShape, Goals, Hold, Passed, Released, StepKind, UnitEnd, UnitResult};
 
 use super::state::{GoalState, Parked, Pending, Waited};
 
@@ -526,7 +526,7 @@ impl<K> Director<K> {
     }
 
     /// A thread leaves it, normally or by an exception.
-    pub fn leave(&mut self, thread: ThreadNumber, name: impl Fn() -> String, method: usize, value: &str) {
+    pub fn leave(&mut self, thread: ThreadNumber, name: impl Fn() -> String, method: usize, end: &UnitEnd) {
         let Some(depths) = self.depths.get_mut(method) else {
             return;
         };
@@ -541,7 +541,7 @@ impl<K> Director<K> {
         let result = || UnitResult {
             thread: name(),
             activation,
-            value: value.to_string(),
+            end: end.clone(),
         };
         for place in 0..self.units[method].len() {
             let (number, role) = self.units[method][place];

@@ -3,6 +3,11 @@
 use super::*;
 use ravel_protocol::goal::{CodeMethod, CodeSite, Goal, GoalRole, GoalStep, Pause, StepKind};
 
+/// A unit that returned a value.
+fn returned(value: &str) -> UnitEnd {
+    UnitEnd::Value(value.into())
+}
+
 /// Objects that are numbers.
 struct Numbers;
 
@@ -195,7 +200,7 @@ fn steps_of_two_activations_are_no_pattern() {
     arrive(&mut director, 2, 1, 7);
     complete(&mut director, 2, "b", 1, None);
     director.release(held, Released::Reached, 2);
-    director.leave(1, || "t".into(), 0, "");
+    director.leave(1, || "t".into(), 0, &UnitEnd::Nothing);
     director.enter(1, 0);
     arrive(&mut director, 1, 3, 7);
     assert!(complete(&mut director, 1, "a", 3, None).is_empty());
@@ -315,7 +320,7 @@ fn serial_units_follow_each_other_whatever_branch_they_take() {
     director.paused(0);
     assert_eq!(director.is_released(held), None, "the first one is still inside");
     // Its second step does not happen: the unit took the other branch.
-    director.leave(1, || "t".into(), 0, "5");
+    director.leave(1, || "t".into(), 0, &returned("5"));
     assert_eq!(director.is_released(held), Some(Released::Reached));
     director.resume(&Numbers, held, 2, &7);
     director.release(held, Released::Reached, 9);
@@ -325,7 +330,7 @@ fn serial_units_follow_each_other_whatever_branch_they_take() {
         2,
         "the fact, and the result of the unit that has ended"
     );
-    director.leave(2, || "t".into(), 1, "6");
+    director.leave(2, || "t".into(), 1, &returned("6"));
     let steps: Vec<Option<i64>> = vec![Some(3), Some(4)];
     let [
         Note::Fact {
@@ -347,7 +352,7 @@ fn serial_units_follow_each_other_whatever_branch_they_take() {
         result: UnitResult {
             thread: "t".into(),
             activation: 1,
-            value: value.into(),
+            end: returned(value),
         },
     };
     assert_eq!([first, second], [&result(0, "5"), &result(1, "6")]);
@@ -369,13 +374,13 @@ fn a_thread_waits_at_the_call_of_its_unit() {
         arrive(&mut director, 1, site, 7);
         complete(&mut director, 1, "a", site, Some(3));
     }
-    director.leave(1, || "t".into(), 0, "5");
+    director.leave(1, || "t".into(), 0, &returned("5"));
     assert_eq!(director.is_released(held), Some(Released::Reached));
     director.release(held, Released::Reached, 9);
     director.enter(2, 1);
     arrive(&mut director, 2, 2, 7);
     director.complete(2, || "b".into(), 2, Some(4));
-    director.leave(2, || "t".into(), 1, "6");
+    director.leave(2, || "t".into(), 1, &returned("6"));
     let results = |note: &Note| matches!(note, Note::Result { .. });
     assert_eq!(director.notes.iter().filter(|note| results(note)).count(), 2);
     assert_eq!(facts(&mut director).len(), 1);
@@ -393,7 +398,7 @@ fn a_call_that_leads_elsewhere_gives_the_role_back() {
     director.enter(1, 0);
     arrive(&mut director, 1, 0, 7);
     complete(&mut director, 1, "a", 0, Some(3));
-    director.leave(1, || "t".into(), 0, "5");
+    director.leave(1, || "t".into(), 0, &returned("5"));
     director.release(held, Released::Reached, 9);
     assert!(
         arrive(&mut director, 2, 3, 7).is_some(),
@@ -418,14 +423,14 @@ fn the_result_of_a_unit_that_ends_after_the_pattern_is_told() {
     let values: Vec<(Option<i64>, Option<i64>)> = facts[0].iter().map(|step| (step.before, step.value)).collect();
     assert_eq!(values, [(None, Some(1)), (Some(1), Some(2)), (Some(2), Some(2))]);
     assert!(!director.is_armed(0) && director.is_unit_armed(0));
-    director.leave(1, || "t".into(), 0, "null");
+    director.leave(1, || "t".into(), 0, &returned("null"));
     let result = Note::Result {
         goal: 0,
         role: 0,
         result: UnitResult {
             thread: "t".into(),
             activation: 1,
-            value: "null".into(),
+            end: returned("null"),
         },
     };
     assert_eq!(director.notes, [result]);
@@ -522,7 +527,7 @@ fn a_whole_serial_order_begins_anew_if_its_first_unit_takes_another_branch() {
     director.enter(1, 0);
     arrive(&mut director, 1, 0, 7);
     complete(&mut director, 1, "a", 0, Some(3));
-    director.leave(1, || "t".into(), 0, "5");
+    director.leave(1, || "t".into(), 0, &returned("5"));
     assert_eq!(director.is_released(held), Some(Released::Reset));
     assert!(director.notes.is_empty());
     assert!(director.is_armed(0), "another pair may do it");
@@ -545,4 +550,37 @@ fn a_goal_stays_armed_until_it_has_happened_as_often_as_wanted() {
         assert_eq!(complete(&mut director, 1, "a", 1, None).len(), 1);
         assert_eq!(director.is_armed(0), time < 2);
     }
+}
+
+/// A second thread comes too early again and again, and no other ever takes the first step: which of its visits the director holds.
+fn held_visits(seed: u64) -> Vec<bool> {
+    let mut director = Director::new(&Goals {
+        seed,
+        ..plan(2, vec![race([0, 1])])
+    });
+    arrive(&mut director, 1, 0, 7);
+    complete(&mut director, 1, "t1", 0, None);
+    let visit = |_| match arrive(&mut director, 2, 1, 7) {
+        Some(held) => {
+            director.release(held, Released::Idle, 1);
+            true
+        }
+        None => false,
+    };
+    (0..100).map(visit).collect()
+}
+
+#[test]
+fn the_seed_decides_which_visits_are_held_once_the_first_ones_failed() {
+    let held = held_visits(1);
+    let (first, later) = held.split_at(PATIENT_HOLDS as usize);
+    assert!(first.iter().all(|held| *held));
+    let number = later.iter().filter(|held| **held).count();
+    assert!(
+        (8..45).contains(&number),
+        "about one in four: {number} of {}",
+        later.len()
+    );
+    assert_eq!(held_visits(1), held);
+    assert_ne!(held_visits(2), held);
 }

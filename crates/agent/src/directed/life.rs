@@ -20,6 +20,7 @@ use ravel_protocol::{EndedBy, line};
 
 use super::allowance::Allowance;
 use super::director::{Answer, Arrival, Director, HoldTicket, Note, ThreadNumber};
+use super::ended;
 use super::exclusive::Exclusive;
 use super::hold::{POLL, Tasks, Waiting};
 use super::hooks::Hooks;
@@ -31,7 +32,7 @@ use crate::instrument::hook;
 use crate::jvm::{self, Jvmti};
 use crate::options::Options;
 use crate::supported;
-use ravel_protocol::goal::{GoalShape, Goals, LogLine, Released};
+use ravel_protocol::goal::{GoalShape, Goals, LogLine, Released, UnitEnd};
 
 /// How long threads are looked at for a deadlock after a cycle of locks has closed.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -449,12 +450,12 @@ impl Directed {
         state
     }
 
-    fn leave(&self, env: *mut JNIEnv, unit: usize, thread: ThreadNumber, result: &str) {
+    fn leave(&self, env: *mut JNIEnv, unit: usize, thread: ThreadNumber, end: &UnitEnd) {
         let mut state = self.lock();
         if self.is_exclusive(unit) {
             state.exclusive.leave(thread);
         }
-        state.director.leave(thread, || self.own_name(env), unit, result);
+        state.director.leave(thread, || self.own_name(env), unit, end);
         self.changed.notify_all();
         self.unlock(env, state);
     }
@@ -641,11 +642,13 @@ pub extern "system" fn Java_java_lang_RavelDirector_left(
     _: jclass,
     unit: jint,
     thread: jlong,
-    result: jobject,
+    kind: jint,
+    text: jobject,
 ) {
     guarded(|directed| {
-        let result = jvm::text(env, result).unwrap_or_default();
-        directed.leave(env, unit as usize, thread, &result);
+        if let Some(end) = ended::ended(kind, jvm::text(env, text).unwrap_or_default()) {
+            directed.leave(env, unit as usize, thread, &end);
+        }
     });
 }
 

@@ -7,6 +7,7 @@
 mod allowance;
 mod deadlock;
 mod director;
+pub(crate) mod ended;
 mod exclusive;
 mod hold;
 mod hooks;

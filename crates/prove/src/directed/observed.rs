@@ -4,13 +4,10 @@ use std::collections::BTreeSet;
 
 use ravel_analysis::finding::{Outcome, OutcomeKind};
 use ravel_analysis::numbers::with_article;
-use ravel_protocol::goal::{LogLine, Passed, UnitResult};
+use ravel_protocol::goal::{LogLine, Passed, UnitEnd, UnitResult};
 use ravel_trace::naming;
 
 use super::DirectedRun;
-
-/// What the agent says of a method that returns nothing.
-const NO_RESULT: &str = "nothing";
 
 /// What is seen of the units in one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -86,7 +83,7 @@ fn overwrote(steps: &[Passed]) -> bool {
 pub fn may_be_harm(bad: &[Observed]) -> bool {
     let has_result = |one: &Observed| {
         let results = one.results.iter().flatten();
-        results.into_iter().any(|result| result.value != NO_RESULT)
+        results.into_iter().any(|result| result.end != UnitEnd::Nothing)
     };
     let lost = |one: &Observed| {
         one.changes
@@ -142,11 +139,11 @@ pub fn wrong_result(bad: &[Observed], serial: &[&Observed]) -> Option<Outcome> {
 /// values are usual, and only together they are wrong. For programs whose activations differ from run
 /// to run, so that those of one number cannot be compared: there must be several among the runs, or the values may belong to one.
 pub fn wrong_pair(bad: &[Observed], serial: &[&Observed], wanted: usize) -> Option<Outcome> {
-    let others: Vec<[String; 2]> = serial
+    let others: Vec<[UnitEnd; 2]> = serial
         .iter()
         .map(|one| one.results.as_ref().map(values))
         .collect::<Option<_>>()?;
-    let is_wrong = |pair: &[String; 2]| {
+    let is_wrong = |pair: &[UnitEnd; 2]| {
         let is_usual = |role: usize| others.iter().any(|other| other[role] == pair[role]);
         !others.contains(pair) && is_usual(0) && is_usual(1)
     };
@@ -171,12 +168,12 @@ pub fn activations<'o>(runs: impl Iterator<Item = &'o Observed>) -> usize {
     all.len()
 }
 
-fn values(results: &[UnitResult; 2]) -> [String; 2] {
-    results.clone().map(|result| result.value)
+fn values(results: &[UnitResult; 2]) -> [UnitEnd; 2] {
+    results.clone().map(|result| result.end)
 }
 
 fn returned(results: &[UnitResult; 2], serial: &[&Observed]) -> Outcome {
-    let words = |results: &[UnitResult; 2]| values(results).map(|value| told(&value)).join(" and ");
+    let words = |results: &[UnitResult; 2]| values(results).map(|end| in_words(&end)).join(" and ");
     let mut others: Vec<String> = serial
         .iter()
         .filter_map(|one| one.results.as_ref())
@@ -192,10 +189,58 @@ fn returned(results: &[UnitResult; 2], serial: &[&Observed]) -> Outcome {
     Outcome::new(OutcomeKind::Return, message)
 }
 
-/// A result as people read it: of an object of the program the agent tells the class.
-fn told(value: &str) -> String {
-    match value.strip_prefix("object of ") {
-        Some(class) => with_article(&naming::class(class)),
-        None => value.to_owned(),
+/// A result as people read it.
+pub fn in_words(end: &UnitEnd) -> String {
+    match end {
+        UnitEnd::Nothing => "nothing".to_owned(),
+        UnitEnd::Value(value) => value.clone(),
+        UnitEnd::Object(class) => with_article(&naming::class(class)),
+        UnitEnd::Thrown(class) => format!("threw {class}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_worded_for_people() {
+        let unit = |end| UnitResult {
+            thread: "t".into(),
+            activation: 1,
+            end,
+        };
+        let one = Observed {
+            results: Some([unit(UnitEnd::Nothing), unit(UnitEnd::Value("7".into()))]),
+            ..Observed::default()
+        };
+        let results = [
+            unit(UnitEnd::Object("shop.Stock".into())),
+            unit(UnitEnd::Thrown("java.lang.ArithmeticException".into())),
+        ];
+        assert_eq!(
+            returned(&results, &[&one]).message,
+            "the units returned a Stock and threw java.lang.ArithmeticException; in serial orders nothing and 7"
+        );
+    }
+
+    /// A constant of an enum may have any name.
+    #[test]
+    fn a_value_is_no_lack_of_a_result() {
+        let with = |end: UnitEnd| {
+            let unit = || UnitResult {
+                thread: "t".into(),
+                activation: 1,
+                end: end.clone(),
+            };
+            [Observed {
+                results: Some([unit(), unit()]),
+                ..Observed::default()
+            }]
+        };
+        assert!(may_be_harm(&with(UnitEnd::Value("nothing".into()))));
+        let nothing = with(UnitEnd::Nothing);
+        assert!(!nothing.iter().all(|one| one.results.is_none()));
+        assert!(!may_be_harm(&nothing));
     }
 }

@@ -7,7 +7,7 @@ use ravel_trace::origin::is_platform;
 
 use super::DirectedRun;
 use super::derive::SerialOrder;
-use super::observed::Observed;
+use super::observed::{Observed, in_words};
 
 /// More steps than these say nothing.
 const MOST_STEPS: usize = 24;
@@ -96,7 +96,7 @@ fn instead(outcome: &Outcome, made: &MadeOrder<'_>) -> String {
             None => "a different value".to_owned(),
         },
         (OutcomeKind::Return, _) => match &made.observed.results {
-            Some([one, other]) => format!("the units returned {} and {}", one.value, other.value),
+            Some([one, other]) => format!("the units returned {} and {}", in_words(&one.end), in_words(&other.end)),
             None => "different results".to_owned(),
         },
         (OutcomeKind::Output, _) => "different output".to_owned(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, OutcomeKind, Rule, UnitKind, UnitSpan};
 use ravel_protocol::goal::{
-    Account, CodeMethod, CodeSite, Goal, GoalShape, Goals, LogLine, Passed, Released, UnitResult,
+    Account, CodeMethod, CodeSite, Goal, GoalShape, Goals, LogLine, Passed, Released, UnitEnd, UnitResult,
 };
 use ravel_trace::{LocationId, ThreadId};
 
@@ -192,6 +192,14 @@ fn happens(goal: &Goal) -> LogLine {
     fact(goal, &[])
 }
 
+/// The end of a unit that a test writes as a word.
+fn end(word: &str) -> UnitEnd {
+    match word {
+        "nothing" => UnitEnd::Nothing,
+        value => UnitEnd::Value(value.into()),
+    }
+}
+
 /// The unit of a role ended; each method is run by a thread of its own.
 fn result(plan: &Goals, role: usize, value: &str, activation: u64) -> LogLine {
     let goal = &plan.goals[0];
@@ -202,7 +210,7 @@ fn result(plan: &Goals, role: usize, value: &str, activation: u64) -> LogLine {
         result: UnitResult {
             thread: plan.methods[unit].name.clone(),
             activation,
-            value: value.into(),
+            end: end(value),
         },
     }
 }

@@ -10,7 +10,7 @@ fn happens_with(goal: &Goal, values: [&str; 2]) -> Vec<LogLine> {
         result: UnitResult {
             thread: format!("t{role}"),
             activation: 1,
-            value: value.into(),
+            end: end(value),
         },
     };
     let results = values.into_iter().enumerate().map(result);

@@ -1,5 +1,7 @@
 package java.lang;
 
+import static java.lang.RavelLayout.Ended.*;
+
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -67,22 +69,26 @@ public final class RavelDirector {
     }
 
     public static void leave(int unit) {
-        if (unitArmed(unit)) left(unit, thread(), "nothing");
+        if (unitArmed(unit)) left(unit, thread(), NOTHING, null);
     }
 
     public static void leaveValue(long value, int unit) {
-        if (unitArmed(unit)) left(unit, thread(), Long.toString(value));
+        if (unitArmed(unit)) left(unit, thread(), VALUE, Long.toString(value));
     }
 
     /** Only values of the JDK's own classes are told: no code of the program runs here. */
     public static void leaveObject(Object value, int unit) {
-        if (unitArmed(unit)) left(unit, thread(), words(value));
+        if (!unitArmed(unit)) return;
+        String words = words(value);
+        if (words == null) left(unit, thread(), OBJECT, value.getClass().getName());
+        else left(unit, thread(), VALUE, words);
     }
 
     public static void leaveThrown(Throwable exception, int unit) {
-        if (unitArmed(unit)) left(unit, thread(), "threw ".concat(exception.getClass().getName()));
+        if (unitArmed(unit)) left(unit, thread(), THROWN, exception.getClass().getName());
     }
 
+    /** A value as a program spells it; null for objects that have no spelling. */
     private static String words(Object value) {
         if (value == null) return "null";
         if (value instanceof String) {
@@ -93,7 +99,7 @@ public final class RavelDirector {
         boolean known = of == Integer.class || of == Long.class || of == Boolean.class || of == Short.class
                 || of == Byte.class || of == Character.class;
         if (value instanceof Enum) return ((Enum<?>) value).name();
-        return known ? value.toString() : "object of ".concat(of.getName());
+        return known ? value.toString() : null;
     }
 
     /** A thread ends by an exception that no handler took. */
@@ -140,7 +146,7 @@ public final class RavelDirector {
 
     private static native void entered(int unit, long thread);
 
-    private static native void left(int unit, long thread, String result);
+    private static native void left(int unit, long thread, int kind, String text);
 
     private static native void died(Thread thread, String exception, String message, String stack);
 }

@@ -381,6 +381,45 @@ final class RavelLayout {
         static final int SPLITTABLE = 3;
     }
 
+    /** What a thread is to its parent. */
+    static final class ThreadSort {
+        private ThreadSort() {}
+
+        static final int STARTED = 0;
+        static final int ON_DEMAND = -1;
+        static final int HOOK = 1;
+    }
+
+    /** The numbers of pools: those of the program come after the others. */
+    static final class Pool {
+        private Pool() {}
+
+        static final int COMMON = 0;
+        static final int COROUTINES = 1;
+        static final int CLEANERS = 2;
+        static final int DELAYS = 3;
+        static final int FIRST = 4;
+    }
+
+    /** What a test runner tells. */
+    static final class TestNote {
+        private TestNote() {}
+
+        static final int RUN_ONE_BY = 0;
+        static final int BEGIN = 1;
+        static final int END = 2;
+    }
+
+    /** How the activation of a unit ended. */
+    static final class Ended {
+        private Ended() {}
+
+        static final int NOTHING = 0;
+        static final int VALUE = 1;
+        static final int OBJECT = 2;
+        static final int THROWN = 3;
+    }
+
     /** Forms of the time. */
     static final class Clock {
         private Clock() {}

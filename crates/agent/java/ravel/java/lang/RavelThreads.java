@@ -2,9 +2,11 @@ package java.lang;
 
 import static java.lang.RavelLayout.Block.*;
 import static java.lang.RavelLayout.Flag.*;
+import static java.lang.RavelLayout.ThreadSort.*;
 import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Kind;
+import java.lang.RavelLayout.Pool;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 
@@ -12,15 +14,6 @@ import java.util.concurrent.ForkJoinWorkerThread;
 public final class RavelThreads {
     private RavelThreads() {}
 
-    /** What a thread is to its parent, as {@code Ravel.fork} has it: one that the program starts. */
-    private static final int STARTED = 0;
-    /** The same of a thread that runs when the JVM ends: this, and its place among those that were registered. */
-    private static final int HOOK = 1;
-    /** The same of one that a pool starts on demand: this, less the number of the pool. */
-    private static final int ON_DEMAND = -1;
-
-    /** Pools that are numbered by their kind; those of the program come after them. */
-    private static final int COMMON = 0, COROUTINES = 1, CLEANERS = 2, DELAYS = 3, FIRST = 4;
     /** The pools of the program by their identity hash, in the order in which their first workers start. */
     private static int[] pools = new int[8];
     private static int poolCount;
@@ -50,10 +43,10 @@ public final class RavelThreads {
 
     /** The number of a pool, the same in another run. */
     private static synchronized int poolOf(ForkJoinPool pool) {
-        if (pool == ForkJoinPool.commonPool()) return COMMON;
+        if (pool == ForkJoinPool.commonPool()) return Pool.COMMON;
         int hash = System.identityHashCode(pool);
         for (int i = 0; i < poolCount; i++) {
-            if (pools[i] == hash) return FIRST + i;
+            if (pools[i] == hash) return Pool.FIRST + i;
         }
         if (poolCount == pools.length) {
             int[] more = new int[2 * poolCount];
@@ -61,7 +54,7 @@ public final class RavelThreads {
             pools = more;
         }
         pools[poolCount] = hash;
-        return FIRST + poolCount++;
+        return Pool.FIRST + poolCount++;
     }
 
     /** Pools are numbered anew in each run of the program inside one JVM. */
@@ -97,10 +90,10 @@ public final class RavelThreads {
         // In a forced run a carrier is not known at all: it must not wait for a turn, because virtual threads wait for it.
         if ((FLAGS & FORCING) != 0 && kind.equals("jdk.internal.misc.CarrierThread")) return;
         // A pool starts its workers in the thread that finds it busy, another one in each run: that is no point of the program.
-        int pool = cleaner ? CLEANERS
+        int pool = cleaner ? Pool.CLEANERS
                 : child instanceof ForkJoinWorkerThread ? poolOf(((ForkJoinWorkerThread) child).getPool())
-                : kind.equals("java.util.concurrent.DelayScheduler") ? DELAYS
-                : kind.startsWith("kotlinx.coroutines.scheduling.") ? COROUTINES : -1;
+                : kind.equals("java.util.concurrent.DelayScheduler") ? Pool.DELAYS
+                : kind.startsWith("kotlinx.coroutines.scheduling.") ? Pool.COROUTINES : -1;
         if (pool < 0 && hook < 0) {
             if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
             RavelPoints.step(t);
