@@ -47,6 +47,7 @@ jvms: setup
 	@scripts/with-jdk.sh scripts/jvms-test.sh $(RELEASES)
 
 msrv:
+	@scripts/setup.sh --oldest-rust
 	@scripts/msrv.sh
 
 # The profile of the tests, so that nothing is built twice. The demo exits with 1 because it shows a bug: here that is success.

@@ -106,6 +106,15 @@ ravel completions zsh >"$tree/share/zsh/site-functions/_ravel"
 ravel completions fish >"$tree/share/fish/vendor_completions.d/ravel.fish"
 cp README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$tree/share/doc/ravel/"
 
+# An agent that is no longer compressed, or debug information, shows here first. Only the profile for installation is stripped.
+most=$((12 * 1024 * 1024))
+size=$(stat -c %s "$tree/bin/ravel")
+echo "dist: $name/bin/ravel has $size bytes" >&2
+if [ "$profile" = dist ] && [ "$size" -gt "$most" ]; then
+    echo "dist: that is more than the $most bytes that a release may have" >&2
+    exit 1
+fi
+
 # The same bytes from the same commit.
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 mkdir -p "$out"

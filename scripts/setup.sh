@@ -1,7 +1,8 @@
 #!/bin/sh
 # Checks for what building and testing Ravel need, installs what apt-get can when run as root, and else says how.
 # Arguments are further needs, COMMAND:PACKAGE each. With --tests it also tries to install what makes the tests complete (Chromium,
-# script, a second JDK); without those the tests that need them say `skipped`, and fail in CI.
+# script, a second JDK) and the oldest supported Rust; without those the tests that need them say `skipped`, and fail in CI. --oldest-rust installs that
+# Rust alone.
 
 here=$(dirname "$0")
 missing=0
@@ -80,7 +81,7 @@ complete_tests() {
     has_second_jdk || echo "setup: one JDK only: the tests do not run on a second, newer one" >&2
 }
 
-# The oldest Rust that is supported, for scripts/msrv.sh, which says so if it is not there.
+# The oldest Rust that is supported, for scripts/msrv.sh, which says so if it is not there, and fails in CI.
 install_oldest_rust() {
     version=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$here/../Cargo.toml")
     if command -v rustup >/dev/null 2>&1 && ! rustup toolchain list | grep -q "^$version[.-]"; then
@@ -91,6 +92,9 @@ install_oldest_rust() {
 if [ "$1" = --tests ]; then
     shift
     complete_tests
+    install_oldest_rust
+elif [ "$1" = --oldest-rust ]; then
+    shift
     install_oldest_rust
 fi
 

@@ -23,6 +23,7 @@ mod processes;
 mod robust;
 mod run;
 mod scan;
+mod scripts;
 mod searches;
 mod shares;
 mod subjects;
