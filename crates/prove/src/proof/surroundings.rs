@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ravel_schedule::{Leave, naming};
 use ravel_trace::{Event, LocationId, Names, Op, ThreadId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::controls::Controls;
 use super::harm::Judged;
@@ -21,7 +21,8 @@ use crate::runner::Forced;
 struct Surroundings {
     /// Before the first unit began, or as if: no unit had accessed the location by then, and nothing that one had done can have led to the write.
     before: Vec<(String, String)>,
-    /// Whether there are others to locations of the units, or some to a variable of the pattern, while the units ran.
+    /// Whether there are others to locations of the units, or some to a variable of the pattern, while the units ran; or reads that saw too early
+    /// what a unit was still to write.
     between: bool,
 }
 
@@ -81,6 +82,11 @@ impl Judged<'_> {
             .filter(|(_, inside)| **inside)
             .filter_map(|(event, _)| event.op.location())
             .collect();
+        let unit_writes = events.iter().enumerate().zip(&inside);
+        let unit_writes = unit_writes.filter(|((_, event), inside)| **inside && event.op.is_write());
+        let last_write: FxHashMap<LocationId, usize> = unit_writes
+            .filter_map(|((place, event), _)| Some((event.op.location()?, place)))
+            .collect();
         let mut found = Surroundings::default();
         let mut accessed: FxHashSet<LocationId> = FxHashSet::default();
         // Threads whose writes may depend on what the units did so far, and locations whose values may.
@@ -99,7 +105,12 @@ impl Judged<'_> {
             if writes && is_later {
                 dependent.insert(location);
             }
-            if inside[place] || !writes {
+            if inside[place] {
+                continue;
+            }
+            if !writes {
+                // It comes after one unit and before another has written: what it leads to may come of no order of the units.
+                found.between |= is_later && last_write.get(&location).is_some_and(|last| *last > place);
                 continue;
             }
             let variable = variable(event, names);
