@@ -28,6 +28,9 @@ pub struct Options {
     pub filter: Filter,
     /// Where what was learnt of a JDK is kept, the best place first; nowhere if there are none.
     pub cache: Vec<PathBuf>,
+    /// Asked again and again, from several threads: once it says so, the scan ends with [`ScanError::Stopped`]. What a JDK locks is
+    /// worked out to its end, because it is kept.
+    pub stop: Option<fn() -> bool>,
 }
 
 /// Why nothing could be scanned.
@@ -37,6 +40,9 @@ pub enum ScanError {
     /// A path cannot be read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// The caller asked to stop.
+    #[error("stopped before its end")]
+    Stopped,
 }
 
 /// How long each part took.
@@ -75,6 +81,7 @@ pub struct Scan {
 fn taken<'a>(
     wanted: bool,
     modules: &'a [String],
+    stop: Option<fn() -> bool>,
     into: &'a mut Vec<Input>,
 ) -> impl FnMut(archive::ClassEntry) -> ControlFlow<()> + 'a {
     move |entry| {
@@ -86,14 +93,17 @@ fn taken<'a>(
                 wanted,
             });
         }
-        ControlFlow::Continue(())
+        match stop.is_some_and(|stop| stop()) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 }
 
 /// The classes of a JDK, which lend what they lock and in which no findings are wanted.
 pub(crate) fn collect_jdk(home: &Path, modules: &[String]) -> Result<Vec<Input>, ScanError> {
     let mut inputs = Vec::new();
-    archive::for_each_jdk_class(home, &mut taken(false, modules, &mut inputs))?;
+    archive::for_each_jdk_class(home, &mut taken(false, modules, None, &mut inputs))?;
     Ok(inputs)
 }
 
@@ -103,7 +113,7 @@ fn collect(paths: &[PathBuf], options: &Options) -> Result<(Vec<Input>, Vec<Stri
     let mut inputs = Vec::new();
     let mut damaged = Vec::new();
     for path in paths {
-        let mut each = taken(true, &options.modules, &mut inputs);
+        let mut each = taken(true, &options.modules, options.stop, &mut inputs);
         let done = archive::for_each_readable_class(path, &archive::Options::default(), &mut damaged, &mut each);
         drop(each);
         damaged.extend(done.err());
@@ -125,9 +135,26 @@ fn library(options: &Options) -> Result<Program, ScanError> {
 /// Reads the classes under `paths`, and those of the JDK if one is wanted.
 pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, ScanError> {
     let (inputs, damaged) = collect(paths, options)?;
-    let mut program = lower::extend(library(options)?, inputs);
+    extend(library(options)?, inputs, damaged, options)
+}
+
+/// Adds classes to what is known of the JDK.
+fn extend(library: Program, inputs: Vec<Input>, damaged: Vec<String>, options: &Options) -> Result<Program, ScanError> {
+    let library = Program {
+        stop: options.stop,
+        ..library
+    };
+    let mut program = lower::extend(library, inputs);
     program.problems.extend(damaged);
+    unless_stopped(&program)?;
     Ok(program)
+}
+
+fn unless_stopped(program: &Program) -> Result<(), ScanError> {
+    match program.is_stopped() {
+        true => Err(ScanError::Stopped),
+        false => Ok(()),
+    }
 }
 
 /// Scans the classes under `paths`: jars, wars, ears, directories of classes or jars, single
@@ -140,8 +167,7 @@ pub fn scan(paths: &[PathBuf], options: &Options) -> Result<Scan, ScanError> {
     let library = library(options)?;
     let lent = start.elapsed();
     let start = Instant::now();
-    let mut program = lower::extend(library, inputs);
-    program.problems.extend(damaged);
+    let program = extend(library, inputs, damaged, options)?;
     let mut times = Times {
         read,
         library: lent,
@@ -149,6 +175,7 @@ pub fn scan(paths: &[PathBuf], options: &Options) -> Result<Scan, ScanError> {
         ..Times::default()
     };
     let (findings, counts) = analyse(&program, options, &mut times);
+    unless_stopped(&program)?;
     Ok(Scan {
         findings,
         counts,
@@ -190,7 +217,8 @@ pub fn analyse_with(
         found: &found,
         instances: &instances,
     };
-    let drafts = rules.iter().flat_map(|rule| (rule.check)(&facts)).collect();
+    let drafts = rules.iter().take_while(|_| !program.is_stopped());
+    let drafts = drafts.flat_map(|rule| (rule.check)(&facts)).collect();
     let findings = report::findings(program, drafts);
     times.rules = start.elapsed();
     let in_callers: usize = found.iter().map(|facts| facts.exprs.cut()).sum();

@@ -191,6 +191,8 @@ pub struct Program {
     pub problems: Vec<String>,
     /// What a library lends.
     pub lent: Lent,
+    /// Says whether to stop: what is worked out from then on is not whole, and is thrown away.
+    pub stop: Option<fn() -> bool>,
 }
 
 /// LOCKSHELD of the methods of a library, which come first in a program: worked out once, without the program.
@@ -212,6 +214,11 @@ impl Lent {
 }
 
 impl Program {
+    /// Whether what is worked out is not wanted any more.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop())
+    }
+
     /// A class.
     pub fn class(&self, id: ClassId) -> &Class {
         &self.classes[id.0 as usize]

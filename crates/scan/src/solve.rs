@@ -74,7 +74,7 @@ pub fn dataflow(
     methods
         .par_iter()
         .filter_map(|method| {
-            let body = program.body(*method)?;
+            let body = program.body(*method).filter(|_| !program.is_stopped())?;
             let facts = method_facts(*method, body, graph, held, variant, shuffled)?;
             let found = !facts.facts.twice.is_empty() || !facts.facts.witnesses.is_empty();
             // A name that was too long is counted, whatever else was found.
@@ -250,6 +250,9 @@ pub fn instances(
     let passes = |site| outside.is(site);
     let finals = Summaries::solve(program, graph, &mut held.exprs, Vec::new(), seeds, &passes, None);
     for callee in finals.methods() {
+        if program.is_stopped() {
+            break;
+        }
         for target in finals.targets(callee) {
             let wide = is_wide(*target, graph);
             for site in graph.sites(*target) {

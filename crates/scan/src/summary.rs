@@ -212,6 +212,10 @@ impl<I: Item> Summaries<I> {
             }
             let mut next: FxHashMap<MethodId, Vec<u32>> = FxHashMap::default();
             for method in methods {
+                if program.is_stopped() {
+                    next.clear();
+                    break;
+                }
                 let mut places = changed.remove(&method).unwrap_or_default();
                 places.sort_unstable();
                 places.dedup();

@@ -1,10 +1,11 @@
 //! The same code from different compilers: what must be found and what must not is in the names of the methods.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::{compile_with, jdks};
 use ravel_analysis::finding::Rule;
-use ravel_scan::{Options, load, scan};
+use ravel_scan::{Options, ScanError, load, scan};
 
 const SHAPES: &str = include_str!("shapes/Shapes.java");
 
@@ -88,4 +89,36 @@ fn fresh_classes() {
     for folder in folders {
         check(&folder, &folder.display().to_string());
     }
+}
+
+/// How often the scan may still be asked before it is to stop.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+fn stop() -> bool {
+    ASKED
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+        .is_err()
+}
+
+#[test]
+fn a_scan_that_is_to_stop_stops_wherever_it_is() {
+    let paths = [PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/shapes/ecj")];
+    let options = Options {
+        stop: Some(stop),
+        ..Options::default()
+    };
+    let whole = scan(&paths, &Options::default()).expect("scanned").findings;
+    let mut asked = 0;
+    loop {
+        ASKED.store(asked, Ordering::Relaxed);
+        match scan(&paths, &options) {
+            Err(ScanError::Stopped) => asked += 1,
+            other => {
+                assert_eq!(other.expect("scanned").findings, whole);
+                break;
+            }
+        }
+    }
+    // The classes, the methods and the rules.
+    assert!(asked > 20, "asked {asked} times");
 }

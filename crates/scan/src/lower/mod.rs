@@ -30,8 +30,11 @@ type ReadClass = (ClassFile, Names, Option<Box<[u8]>>);
 /// Adds class files to a program: those of a library that is known already, or none. A class that cannot be read is counted and
 /// left out; of two with one name the first counts, and the library's counts last.
 pub(crate) fn extend(library: Program, inputs: Vec<Input>) -> Program {
+    let stop = library.stop;
+    let goes_on = || !stop.is_some_and(|stop| stop());
     let parsed: Vec<(Input, Result<ClassFile, String>)> = inputs
         .into_par_iter()
+        .filter(|_| goes_on())
         .map(|input| {
             let class = ClassFile::parse(&input.bytes).map_err(|error| error.to_string());
             (input, class)
@@ -67,6 +70,7 @@ pub(crate) fn extend(library: Program, inputs: Vec<Input>) -> Program {
     let symbols = &program.symbols;
     let lowered: Vec<_> = named
         .into_par_iter()
+        .filter(|_| goes_on())
         .map(|(file, names, bytes)| {
             let lowered = class::lower(&file, &names, &guarded, &locks, symbols, bytes.is_some());
             (names, file.access, bytes, lowered)
