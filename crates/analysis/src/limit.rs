@@ -22,6 +22,8 @@ pub enum LimitKind {
     WaitedOutside,
     /// Runs with the pattern could not be compared with serial ones.
     NotCompared,
+    /// What was not recorded may order the threads.
+    OrderedOutside,
 }
 
 /// Why a finding got no further. A report keeps the words alone.
@@ -51,6 +53,14 @@ impl Limit {
     pub fn no_time() -> Limit {
         let kinds = [LimitKind::NotTried, LimitKind::Budget];
         Limit::new("not tried: the time ran out (--budget)", kinds)
+    }
+
+    /// Why a race of the recorded run itself is not shown.
+    pub fn ordered_outside() -> Limit {
+        Limit::new(
+            "held back: frameworks that were not recorded may order the threads (--keep-frameworks)",
+            [LimitKind::OrderedOutside],
+        )
     }
 
     /// Whether this stood in the way.

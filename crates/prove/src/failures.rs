@@ -3,7 +3,8 @@
 //! The agent notes failures in the footer of each trace. Those of the recorded run are reported as they are. Those of another
 //! run are reported with its schedule, once a second run of the schedule fails in the same way and a run without a schedule does
 //! not: ports, files and input that a second run finds otherwise are no matter of the order of the threads. A failure that a
-//! shown finding has as its outcome is not reported again.
+//! shown finding has as its outcome is not reported again. A failure of a forced run that says that something took too long is held back,
+//! because Ravel itself makes threads wait there, and the report says so.
 //!
 //! An exit code other than 0 is a failure only of a program that ends with 0 by itself. Programs that check their results end like
 //! that for any bug, so it is not reported beside a bug that is known to spoil a result, nor for a run that has a reported failure of
@@ -12,6 +13,7 @@
 use anyhow::Result;
 use ravel_analysis::finding::{Evidence, Finding, FindingStep, Outcome, OutcomeKind, Rule, RuleFamily};
 use ravel_analysis::merge::fingerprint;
+use ravel_analysis::numbers::count;
 use ravel_schedule::Schedule;
 use ravel_trace::failure::exception_class;
 use ravel_trace::naming::{self, Frame};
@@ -45,15 +47,26 @@ pub fn of_recording(failure: &Failure) -> Finding {
     finding(failure, RunKind::Recorded)
 }
 
-/// The failures of other runs that depend on the order of the threads, each with its schedule; and how many runs it took to know.
-/// `known` says which are reported already.
+/// What came of the failures of runs that were not recorded.
+#[derive(Debug, Default)]
+pub struct FailedOrders {
+    /// Those that depend on the order of the threads, each with its schedule.
+    pub found: Vec<(Finding, Schedule)>,
+    /// How many runs it took to know.
+    pub runs: usize,
+    /// Those that say that something took too long, which may be the forcing.
+    pub held_back: Vec<Failure>,
+}
+
+/// The failures of other runs that depend on the order of the threads. `known` says which are reported already.
 pub fn of_orders(
     runner: &dyn Runner,
     failed: &[FailedRun],
     known: &dyn Fn(&Failure) -> bool,
     is_over: &dyn Fn() -> bool,
-) -> Result<(Vec<(Finding, Schedule)>, usize)> {
+) -> Result<FailedOrders> {
     let (mut found, mut runs) = (Vec::new(), 0);
+    let mut held_back: Vec<Failure> = Vec::new();
     let mut asked: Vec<&Failure> = Vec::new();
     let mut free: [Vec<Vec<Failure>>; 2] = Default::default();
     let is_exit = |run: &&FailedRun| run.failure.kind == FailureKind::Exit;
@@ -61,8 +74,14 @@ pub fn of_orders(
     let (mut told, mut followed): (Vec<&Failure>, usize) = (Vec::new(), 0);
     for FailedRun { schedule, failure } in others.into_iter().chain(exits) {
         let is_new = !known(failure) && !asked.iter().any(|other| is_alike(other, failure));
+        if is_new && is_of_time(failure) {
+            if !held_back.iter().any(|other| is_alike(other, failure)) {
+                held_back.push(failure.clone());
+            }
+            continue;
+        }
         // Without a schedule there is no order to describe.
-        if !is_new || schedule.segments.is_empty() || is_of_time(failure) || is_over() {
+        if !is_new || schedule.segments.is_empty() || is_over() {
             continue;
         }
         asked.push(failure);
@@ -117,7 +136,26 @@ pub fn of_orders(
             found.push((finding, schedule.clone()));
         }
     }
-    Ok((found, runs))
+    Ok(FailedOrders { found, runs, held_back })
+}
+
+/// Says which failures were held back, and why; nothing if there are none.
+pub fn held_back(failures: &[Failure]) -> Option<String> {
+    let one = |failure: &Failure| {
+        let names: Vec<String> = failure.threads.iter().map(|thread| thread.name.clone()).collect();
+        let place = failure.threads.first().map(|thread| thread.own_frame().name());
+        let place = place.map_or(String::new(), |place| format!(" in {place}"));
+        let exception = short_exception(&failure.exception);
+        format!("{exception} ends {}{place}", words::threads(&names))
+    };
+    let all: Vec<String> = failures.iter().map(one).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "held back: {} of forced runs alone, where the forcing may be what took too long: {}",
+            count(all.len() as u64, "failure"),
+            all.join("; ")
+        )
+    })
 }
 
 /// Whether a failure says that something took too long: in a forced run that may be the forcing.
@@ -679,9 +717,34 @@ mod tests {
             schedule,
             failure: exception("java.lang.Error: 1"),
         }];
-        let (found, runs) = of_orders(&runner, &failed, &|_| false, &|| false).expect("runs");
-        assert!(runs <= 1 + FREE_RUNS);
-        found.len()
+        let orders = of_orders(&runner, &failed, &|_| false, &|| false).expect("runs");
+        assert!(orders.runs <= 1 + FREE_RUNS && orders.held_back.is_empty());
+        orders.found.len()
+    }
+
+    #[test]
+    fn a_failure_of_time_is_reported_if_it_was_recorded_and_else_held_back() {
+        let late = exception("java.util.concurrent.TimeoutException: 5 s");
+        let finding = of_recording(&late);
+        assert!(finding.shown && finding.evidence == Evidence::Confirmed);
+        let program = || Program::parse("main | t1\nfork t1 |\n | w C.n=1\njoin t1 |");
+        let failed = |failure: &Failure| FailedRun {
+            schedule: Schedule::default(),
+            failure: failure.clone(),
+        };
+        let other = exception("java.lang.IllegalStateException: timed out");
+        let all = [failed(&late), failed(&late), failed(&other)];
+        let orders = |known: bool| of_orders(&Fake::new(program()), &all, &|_| known, &|| false).expect("runs");
+        let asked = orders(false);
+        assert!(asked.found.is_empty() && asked.runs == 0);
+        assert_eq!(
+            held_back(&asked.held_back).as_deref(),
+            Some(
+                "held back: 2 failures of forced runs alone, where the forcing may be what took too long: \
+                 TimeoutException: 5 s ends t1 in shop.Stock.t1; IllegalStateException: timed out ends t1 in shop.Stock.t1"
+            )
+        );
+        assert_eq!(held_back(&orders(true).held_back), None, "it is reported already");
     }
 
     #[test]
@@ -737,7 +800,7 @@ mod tests {
                 failure: exit("exit code 3"),
             }];
             let found = of_orders(&runner, &failed, &|_| false, &|| false).expect("runs");
-            found.0.len()
+            found.found.len()
         };
         assert_eq!((found(None), found(Some(exit("exit code 1")))), (1, 0));
     }
@@ -773,8 +836,8 @@ mod tests {
                 failure: exception(text),
             }));
             let is_known = move |failure: &Failure| known && failure.kind == FailureKind::Exception;
-            let (found, _) = of_orders(&runner, &failed, &is_known, &|| false).expect("runs");
-            let kinds = found.iter().filter_map(|(finding, _)| finding.outcome.as_ref());
+            let orders = of_orders(&runner, &failed, &is_known, &|| false).expect("runs");
+            let kinds = orders.found.iter().filter_map(|(finding, _)| finding.outcome.as_ref());
             kinds.map(|outcome| outcome.kind).collect::<Vec<_>>()
         };
         assert_eq!(found(None, false), [OutcomeKind::Exit]);

@@ -25,10 +25,12 @@ use ravel_analysis::registry;
 use ravel_analysis::units::UnitSettings;
 use ravel_scan::confirm;
 use ravel_schedule::orders;
+use ravel_trace::origin;
 use ravel_trace::{Failure, Header, KEPT_RECORDS, ReadOptions, Reader, Source as _, Trace, Warning};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::analysing::{add_classes, replay_command, seen_from_here, watched};
+use crate::failures::held_back;
 use crate::interrupt;
 use crate::jvm::JvmRunner;
 use crate::observer::Observer;
@@ -98,6 +100,8 @@ pub struct Job<'a> {
     left_out: BTreeMap<String, u64>,
     /// What the recorder was asked for.
     recorded_with: RecordedWith,
+    /// Whether classes that were left out may order threads.
+    ordered_outside: bool,
     /// What the user declares that no trace has; none before the first.
     unmatched: Option<Vec<String>>,
     /// Annotations of the program that name no lock, in words.
@@ -123,6 +127,8 @@ pub struct Job<'a> {
     recorded_failures: Vec<Failure>,
     /// The same of all runs.
     all_failures: Vec<Failure>,
+    /// Failures of forced runs that are not reported, because the forcing may have caused them.
+    held_back: Vec<Failure>,
 }
 
 /// Traces that stay open between their analysis and the proof of their findings; further ones are opened again.
@@ -216,6 +222,7 @@ impl<'a> Job<'a> {
             most_threads: 0,
             left_out: BTreeMap::new(),
             recorded_with: RecordedWith::default(),
+            ordered_outside: false,
             unmatched: None,
             unguarded: BTreeSet::new(),
             explorable: true,
@@ -229,6 +236,7 @@ impl<'a> Job<'a> {
             decoded: 0,
             recorded_failures: Vec::new(),
             all_failures: Vec::new(),
+            held_back: Vec::new(),
         }
     }
 
@@ -349,11 +357,21 @@ impl<'a> Job<'a> {
         Ok(further)
     }
 
-    /// Shows races that the recorded run itself had. Frameworks that are not recorded may order threads in ways that the trace does not show.
+    /// Shows races that the recorded run itself had. Frameworks that are not recorded may order threads in ways that the trace does not show; then
+    /// the finding says that it is held back. What a log line orders is an accident.
     fn show_observed(&self, findings: &mut [Finding]) {
-        if !self.recorded_with.without_frameworks {
-            for finding in findings {
-                finding.shown |= is_observed_race_of_application(finding);
+        for finding in findings
+            .iter_mut()
+            .filter(|finding| is_observed_race_of_application(finding))
+        {
+            if !self.ordered_outside {
+                finding.shown = true;
+            } else if !finding.shown {
+                let limit = Limit::ordered_outside();
+                finding.limit = Some(match finding.limit.take() {
+                    Some(reason) => limit.then(reason),
+                    None => limit,
+                });
             }
         }
     }
@@ -465,7 +483,11 @@ impl<'a> Job<'a> {
         self.all_failures.extend_from_slice(failures);
         self.explorable &= analysed.events <= orders::MOST_EVENTS as u64;
         if let Some(options) = settings.scan.as_ref().filter(|_| !interrupt::requested()) {
-            let suspects = Suspects::of(reader.header(), options, self.suspects.take());
+            let options = ravel_scan::Options {
+                stop: Some(interrupt::requested),
+                ..options.clone()
+            };
+            let suspects = Suspects::of(reader.header(), &options, self.suspects.take());
             for said in &suspects.left_out {
                 if !self.report.warnings.contains(said) {
                     self.report.warnings.push(said.clone());
@@ -506,6 +528,7 @@ impl<'a> Job<'a> {
         for (reason, classes) in reader.footer().map_or(&[][..], |footer| &footer.classes_skipped) {
             *self.left_out.entry(reason.clone()).or_default() += classes;
             self.recorded_with.without_frameworks |= reason.starts_with(FRAMEWORK);
+            self.ordered_outside |= may_order(reason);
         }
         add_classes(&mut self.report.summary.classes, reader.footer());
         // Of a program that was running before and goes on, the trace has neither the ends of its threads nor all acquisitions.
@@ -623,6 +646,7 @@ impl<'a> Job<'a> {
         );
         notes.extend(std::mem::take(&mut self.unguarded));
         notes.extend(left_out(&self.left_out));
+        notes.extend(held_back(&self.held_back));
         self.report.warnings.splice(0..0, notes);
     }
 
@@ -735,6 +759,12 @@ fn recorded_with(header: &Header) -> RecordedWith {
     }
 }
 
+/// Whether classes that the recorder left out for this reason are those of a framework that may order threads on purpose.
+fn may_order(reason: &str) -> bool {
+    let framework = reason.strip_prefix(FRAMEWORK).map(str::trim_start);
+    framework.is_some_and(|name| !origin::is_logging(format!("{}/", name.replace('.', "/"))))
+}
+
 /// What the recorder left out, by reason, as far as an option decides it.
 fn left_out(reasons: &BTreeMap<String, u64>) -> Vec<String> {
     let mut frameworks: Vec<&str> = Vec::new();
@@ -766,4 +796,45 @@ fn left_out(reasons: &BTreeMap<String, u64>) -> Vec<String> {
         ));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Silent;
+    use ravel_analysis::finding::{Candidate, FindingStep, Rule};
+
+    #[test]
+    fn an_observed_race_is_held_back_only_where_frameworks_may_order_it() {
+        let race = Finding {
+            steps: vec![FindingStep {
+                class: "shop.Stock".to_owned(),
+                ..FindingStep::default()
+            }],
+            candidates: vec![Candidate {
+                observed: true,
+                ..Candidate::default()
+            }],
+            limit: Some(Limit::no_time()),
+            ..Finding::new("1".to_owned(), Rule::DataRace, Evidence::Witnessed)
+        };
+        let shown = |reasons: &[&str]| {
+            let mut job = Job::new(Settings::default(), &Silent);
+            job.ordered_outside = reasons.iter().any(|reason| may_order(reason));
+            let mut findings = [race.clone()];
+            job.show_observed(&mut findings);
+            let [finding] = findings;
+            (
+                finding.shown,
+                finding.limit.is_some_and(|limit| limit.has(LimitKind::OrderedOutside)),
+            )
+        };
+        assert_eq!(shown(&["excluded", "Ravel itself"]), (true, false));
+        assert_eq!(
+            shown(&["framework org.slf4j", "framework ch.qos.logback"]),
+            (true, false)
+        );
+        assert_eq!(shown(&["framework org.slf4j", "framework scala"]), (false, true));
+        assert_eq!(shown(&["framework"]), (false, true), "it may be any");
+    }
 }

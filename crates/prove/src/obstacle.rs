@@ -5,6 +5,7 @@
 
 use ravel_analysis::finding::{Evidence, Finding};
 use ravel_analysis::limit::{Limit, LimitKind};
+use ravel_analysis::numbers::count;
 
 /// What is known of the recording, as far as options of the recorder could have changed something.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +70,8 @@ impl Obstacle {
     }
 }
 
-/// What cost most of the likely bugs their proof; none if no option would have helped any.
+/// What cost most of the likely bugs their proof; none if no option would have helped any. Races of the recorded run that are held back are
+/// told whatever cost more, because they happened.
 pub fn told(findings: &[Finding], with: RecordedWith) -> Option<String> {
     let likely =
         |finding: &&Finding| !finding.shown && matches!(finding.evidence, Evidence::Predicted | Evidence::Witnessed);
@@ -78,6 +80,20 @@ pub fn told(findings: &[Finding], with: RecordedWith) -> Option<String> {
         .filter(likely)
         .filter_map(|finding| finding.limit.as_ref())
         .collect();
+    let held = reasons.iter().filter(|reason| reason.has(LimitKind::OrderedOutside));
+    let held = match held.count() {
+        0 => None,
+        n => Some(format!(
+            "{} of the recorded run held back, because frameworks that were not recorded may order the threads: --keep-frameworks \
+             records them",
+            count(n as u64, "data race")
+        )),
+    };
+    let told: Vec<String> = most_costly(&reasons, with).into_iter().chain(held).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn most_costly(reasons: &[&Limit], with: RecordedWith) -> Option<String> {
     let number = |obstacle: Obstacle| {
         let same = |reason: &&&Limit| Obstacle::of(reason, with) == Some(obstacle);
         reasons.iter().filter(same).count()
@@ -135,6 +151,20 @@ mod tests {
             told(&[tested, finding(Evidence::Predicted, "no idea".into())], plain),
             None
         );
+    }
+
+    #[test]
+    fn a_race_of_the_recorded_run_that_is_held_back_is_told_beside_what_cost_most() {
+        let plain = RecordedWith::default();
+        let held = finding(Evidence::Witnessed, Limit::ordered_outside().then(Limit::no_time()));
+        let late = finding(Evidence::Predicted, Limit::no_time());
+        let words = told(&[held.clone(), late], plain).expect("a reason");
+        assert!(
+            words.starts_with("the time ran out") && words.contains("; 1 data race of the recorded run held back"),
+            "{words}"
+        );
+        let shown = Finding { shown: true, ..held };
+        assert_eq!(told(&[shown], plain), None);
     }
 
     #[test]

@@ -65,8 +65,13 @@ impl Job<'_> {
                 || told.any(|finding| is_outcome_of(failure, finding, &self.all_failures))
         };
         let is_over = || program.is_over() || interrupt::requested();
-        let (found, runs) = of_orders(program, failed, &known, &is_over)?;
-        for (mut finding, schedule) in found {
+        let orders = of_orders(program, failed, &known, &is_over)?;
+        for failure in orders.held_back {
+            if !self.held_back.iter().any(|other| is_alike(other, &failure)) {
+                self.held_back.push(failure);
+            }
+        }
+        for (mut finding, schedule) in orders.found {
             finding.tests = self.test_of_trace(trace);
             if !self.settings.traces_vanish {
                 let file = near.with_extension(format!("{}.schedule", finding.id));
@@ -77,7 +82,7 @@ impl Job<'_> {
             self.tally.forced.insert(finding.id.clone());
             findings.push(finding);
         }
-        Ok(runs)
+        Ok(orders.runs)
     }
 
     /// Reports what went wrong in the recorded runs.
