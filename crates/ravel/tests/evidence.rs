@@ -5,14 +5,14 @@
 //! `EVIDENCE_JOBS` how many at the same time (2), `EVIDENCE_LOG` a file to which every attempt is appended; attempts that it
 //! has already are part of the table. `EVIDENCE_SECONDS` bounds the whole: no attempt is begun after that (none).
 //! `EVIDENCE_OF_20` says in how many of 20 attempts a program must do what is stated (19).
-//! `EVIDENCE_RAVEL` names the binary to try (the one under test), so that it can be built anew meanwhile.
+//! `EVIDENCE_BUILD` says what is tried, such as a commit: each attempt is kept with it, and attempts of another build do not count. With
+//! `EVIDENCE_COMPLETE=1` attempts that are missing at the end are a failure; with `EVIDENCE_STOP=1` the first failure ends the attempts.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::common::{Jdk, comment, compiled, ravel, run, sources, tested_jdks};
@@ -88,9 +88,8 @@ fn attempt(jdk: &Jdk, classes: &Path, subject: &Subject, dir: &Path, number: usi
     let report = dir.join(format!("{number}.json"));
     let trace = dir.join(format!("{number}.ravel"));
     let start = Instant::now();
-    let mut ravel = std::env::var_os("EVIDENCE_RAVEL").map_or_else(ravel, Command::new);
     let output = run(
-        ravel
+        ravel()
             .args(["run", "--budget", "120", "--run-limit", "20", "-o"])
             .arg(&trace)
             .arg("--out")
@@ -136,6 +135,7 @@ fn attempt(jdk: &Jdk, classes: &Path, subject: &Subject, dir: &Path, number: usi
         "shown": findings.iter().filter(|finding| finding["shown"] == true).count(),
         "outcome": best,
         "failed": failed,
+        "build": build(),
         "times": read["summary"]["times"],
         "seconds": start.elapsed().as_secs_f64(),
     })
@@ -145,13 +145,39 @@ fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+fn is_set(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| value == "1")
+}
+
+/// What is tried.
+fn build() -> Option<String> {
+    std::env::var("EVIDENCE_BUILD").ok()
+}
+
+/// The attempts of this build that a log has.
 fn known(log: Option<&Path>) -> Vec<Value> {
     let text = log
         .and_then(|path| std::fs::read_to_string(path).ok())
         .unwrap_or_default();
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())
+        .filter(|attempt: &Value| build().is_none_or(|build| attempt["build"] == build))
         .collect()
+}
+
+/// Which of these subjects have fewer attempts than wanted on a JDK.
+fn missing(subjects: &[Subject], jdks: &[Jdk], attempts: &[Value], wanted: usize) -> Vec<String> {
+    let mut short = Vec::new();
+    for subject in subjects {
+        for jdk in jdks {
+            let same = |attempt: &&Value| attempt["subject"] == subject.name && attempt["jdk"] == jdk.release;
+            let made = attempts.iter().filter(same).count();
+            if made < wanted {
+                short.push(format!("{} on {}: {made} of {wanted}", subject.name, jdk.release));
+            }
+        }
+    }
+    short
 }
 
 #[test]
@@ -185,10 +211,11 @@ fn every_subject_reaches_its_evidence() {
     }
     let (start, next) = (Instant::now(), AtomicUsize::new(0));
     let new: Mutex<Vec<Value>> = Mutex::new(Vec::new());
+    let stopped = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
-                while seconds.is_none_or(|seconds| start.elapsed() < seconds) {
+                while seconds.is_none_or(|seconds| start.elapsed() < seconds) && !stopped.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some((jdk, classes, subject)) = queue.get(number) else {
                         break;
@@ -199,6 +226,9 @@ fn every_subject_reaches_its_evidence() {
                         // At once: another thread may append as well.
                         let _ = file.and_then(|mut file| file.write_all(format!("{result}\n").as_bytes()));
                     }
+                    if result["reached"] != true && is_set("EVIDENCE_STOP") {
+                        stopped.store(true, Ordering::Relaxed);
+                    }
                     new.lock().expect("no holder panics").push(result);
                 }
             });
@@ -207,7 +237,15 @@ fn every_subject_reaches_its_evidence() {
     attempts.extend(new.into_inner().expect("no holder panics"));
     let wanted = number("EVIDENCE_OF_20").unwrap_or(19);
     let poor = table(&subjects, &attempts, wanted);
+    let missing = missing(&subjects, &jdks, &attempts, runs);
+    if !missing.is_empty() {
+        println!("attempts that are missing: {}", missing.join(", "));
+    }
     assert!(poor.is_empty(), "reached too seldom: {poor:?}");
+    assert!(
+        missing.is_empty() || !is_set("EVIDENCE_COMPLETE"),
+        "missing: {missing:?}"
+    );
 }
 
 /// Prints the table; names of the subjects that reached what is stated in fewer than `wanted` of 20 attempts.
@@ -313,6 +351,29 @@ fn shown_of_each(subjects: &[Subject], attempts: &[Value]) -> String {
         "shown findings ÷ bugs: {shown} ÷ {bugs} = {:.2} (at most 1.1 is wanted){names}",
         shown as f64 / bugs as f64
     )
+}
+
+#[test]
+fn attempts_that_were_not_made_are_missing() {
+    let subject = |name: &str| Subject {
+        name: name.to_owned(),
+        folder: "bugs",
+        stated: None,
+        bugs: 1,
+    };
+    let jdk = |release| Jdk {
+        home: PathBuf::new(),
+        release,
+    };
+    let attempts = [
+        json!({ "subject": "One", "jdk": 17 }),
+        json!({ "subject": "One", "jdk": 17 }),
+        json!({ "subject": "One", "jdk": 25 }),
+    ];
+    assert_eq!(
+        missing(&[subject("One"), subject("Two")], &[jdk(17), jdk(25)], &attempts, 2),
+        ["One on 25: 1 of 2", "Two on 17: 0 of 2", "Two on 25: 0 of 2"]
+    );
 }
 
 #[test]

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 pub use ravel_testing::{Jdk, OLD_JDKS, SECOND_JDK, jdks, old_jdks, program, skip, tested_jdks};
 
-/// A directory for a whole test binary. Nothing removes it at the end, so it is not among the temporary files.
+/// A directory for a whole test binary. Nothing removes it at the end, so it is not among the temporary files. `RAVEL_TESTS_IN` names another
+/// folder for them: two test binaries that run at the same time would clear each other's classes.
 pub fn kept_directory(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = std::env::var_os("RAVEL_TESTS_IN").unwrap_or_else(|| env!("CARGO_TARGET_TMPDIR").into());
+    let directory = Path::new(&folder).join(name);
     std::fs::create_dir_all(&directory).expect("a directory");
     directory
 }
@@ -24,9 +26,9 @@ pub fn root() -> PathBuf {
         .to_path_buf()
 }
 
-/// The binary under test.
+/// The binary under test. `RAVEL_BINARY` names another one, such as a copy that no later build replaces.
 pub fn ravel() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_ravel"))
+    Command::new(std::env::var_os("RAVEL_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_ravel").into()))
 }
 
 /// Java sources of a folder of subjects, sorted.
@@ -212,9 +214,12 @@ pub fn newest_jdk() -> Jdk {
     tested_jdks().pop().expect("a JDK")
 }
 
-/// These items, each with one of the JDKs in turn.
+/// These items, each with one of the JDKs in turn. With another `RAVEL_TURN` (0), an item gets another JDK: two runs with 0 and 1 try all on both.
 pub fn in_turn<T>(items: impl IntoIterator<Item = T>) -> Vec<(Jdk, T)> {
-    tested_jdks().into_iter().cycle().zip(items).collect()
+    let first = std::env::var("RAVEL_TURN").map_or(0, |turn| turn.parse().expect("RAVEL_TURN is a number"));
+    let jdks = tested_jdks();
+    let first = first % jdks.len();
+    jdks.into_iter().cycle().skip(first).zip(items).collect()
 }
 
 /// Calls `test` for every item, on as many threads as commands may run, and gathers what failed.
