@@ -25,7 +25,7 @@ fn classes() -> &'static Path {
         let jdk = &tested_jdks()[0];
         let mut programs = sources("faults");
         programs.extend(
-            ["Between", "Lingers", "ReadsCount"]
+            ["Between", "Lingers", "ManyEvents", "ReadsCount"]
                 .map(|name| root().join(format!("crates/ravel/tests/java/{name}.java"))),
         );
         compile_some(jdk, &programs, &directory);
@@ -268,7 +268,7 @@ fn faulty_programs_hang_nothing_and_leave_nothing() {
     });
 }
 
-/// Ravel at work on a program that lingers, in a directory of its own whose name is in every command line.
+/// Ravel at work on a program, most often one that lingers, in a directory of its own whose name is in every command line.
 struct AtWork {
     directory: tempfile::TempDir,
     mark: String,
@@ -277,9 +277,13 @@ struct AtWork {
 
 impl AtWork {
     fn new(jdk: &Jdk, options: &[&str], script: bool) -> AtWork {
+        AtWork::on(jdk, "Lingers", options, script)
+    }
+
+    fn on(jdk: &Jdk, program: &str, options: &[&str], script: bool) -> AtWork {
         let directory = tempfile::tempdir().expect("a directory");
         let mark = format!("-Dmark={}", directory.path().display());
-        let mut command = java(jdk, &["Lingers"]);
+        let mut command = java(jdk, &[program]);
         command.insert(1, mark.clone());
         if script {
             let line = command.iter().map(|word| format!("'{word}' ")).collect::<String>();
@@ -337,6 +341,17 @@ impl AtWork {
         while !processes(&self.mark).iter().any(is_java) {
             check(start.elapsed() < LIMIT, "the program did not start")?;
             std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
+    }
+
+    /// Waits until the recorded program has ended.
+    fn wait_for_its_end(&self) -> Result<(), String> {
+        self.wait_for_jvm()?;
+        let start = Instant::now();
+        while !processes(&self.mark).iter().all(|id| *id == self.child.id()) {
+            check(start.elapsed() < LIMIT, "the program did not end")?;
+            std::thread::sleep(Duration::from_millis(5));
         }
         Ok(())
     }
@@ -412,6 +427,81 @@ fn sigterm_stops_the_job_while_the_program_is_recorded() {
         check(output.status.code() == Some(143), words(&output))?;
         nothing_left(&mark)
     });
+}
+
+#[test]
+fn sigterm_is_answered_at_once_while_ravel_analyses_and_forces() {
+    // The promise is a second; the rest is for a busy machine.
+    const SOON: Duration = Duration::from_secs(3);
+    each(&["analysing", "forcing"], |stage| {
+        let jdk = &newest_jdk();
+        let work = if *stage == "analysing" {
+            let work = AtWork::on(jdk, "ManyEvents", &[], false);
+            work.wait_for_its_end()?;
+            work
+        } else {
+            let work = AtWork::new(jdk, &["--end-after", "4", "--run-limit", "50"], false);
+            work.wait_for_forced()?;
+            work
+        };
+        let mark = work.mark.clone();
+        let sent = Instant::now();
+        signal("-TERM", work.child.id());
+        let output = end(work.child)?;
+        let took = sent.elapsed();
+        check(output.status.code() == Some(143), words(&output))?;
+        check(took < SOON, format!("{stage}: it took {took:?}"))?;
+        nothing_left(&mark)
+    });
+}
+
+#[test]
+fn a_second_interrupt_ends_ravel_at_once() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let started = directory.path().join("started");
+    // A program that has no end by itself, whose words no other process has.
+    let asleep = format!("sleep 600.{}", std::process::id());
+    let script = format!("trap '' INT TERM; touch '{}'; {asleep}; true", started.display());
+    let mut job = job(directory.path(), &[], &["sh".into(), "-c".into(), script]);
+    job.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = job.spawn().expect("ravel starts");
+    let start = Instant::now();
+    while !started.exists() {
+        assert!(start.elapsed() < LIMIT, "the program did not start");
+        std::thread::sleep(LOOK_EVERY);
+    }
+    let sent = Instant::now();
+    // Two signals of one kind that come at once are one.
+    while child.try_wait().expect("a child").is_none() {
+        assert!(sent.elapsed() < LIMIT, "it did not end");
+        signal("-INT", child.id());
+        std::thread::sleep(LOOK_EVERY);
+    }
+    let took = sent.elapsed();
+    let output = child.wait_with_output().expect("its output");
+    assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+    assert!(
+        words(&output).contains("interrupted again: no report"),
+        "{}",
+        words(&output)
+    );
+    // After the first signal alone it would wait longer for the program.
+    assert!(took < Duration::from_secs(4), "it took {took:?}");
+    nothing_left(&asleep).expect("nothing");
+}
+
+#[test]
+fn the_budget_ends_the_job() {
+    // The program is ended after 4 seconds; each forced run of it would take 9.
+    let start = Instant::now();
+    let work = AtWork::new(&newest_jdk(), &["--end-after", "4", "--budget", "5", "--all"], false);
+    let mark = work.mark.clone();
+    let output = end(work.child).expect("it ends");
+    let took = start.elapsed();
+    assert!(words(&output).contains("time ran out"), "{}", words(&output));
+    // The recorded run, the budget, a plain run, and what starting JVMs takes on a busy machine.
+    assert!(took < Duration::from_secs(4 + 5 + 4 + 7), "it took {took:?}");
+    nothing_left(&mark).expect("nothing");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `ravel run` and `ravel replay` from outside: exit codes, several recordings, several jobs.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -13,12 +13,16 @@ const LIMIT: Duration = Duration::from_secs(240);
 /// Subjects that the tests here use.
 const BUGS: [&str; 4] = ["Account", "AtomicGetThenSet", "AtomicGetThenSetFixed", "OnCall"];
 
-/// A program without bugs that ends with the code it is given.
+/// A program without bugs that ends with the code it is given; without one it has one thread alone.
 const ENDS: &str = "
 public class Ends {
     static int shared;
 
     public static void main(String[] args) throws InterruptedException {
+        if (args.length == 0) {
+            System.out.println(shared++);
+            return;
+        }
         Thread thread = new Thread(() -> shared++);
         thread.start();
         thread.join();
@@ -108,6 +112,40 @@ fn exit_codes_say_what_came_out() {
         LIMIT,
     );
     assert_code(&killed, 128 + 9, "the signal that ended the program");
+}
+
+#[test]
+fn two_jobs_without_names_for_their_traces_write_two_and_one_thread_alone_is_nothing_observed() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let jobs: Vec<_> = tested_jdks()
+        .into_iter()
+        .cycle()
+        .take(2)
+        .map(|jdk| {
+            let mut command = ravel();
+            command.current_dir(folder.path()).args(["run", "--explore", "0", "--"]);
+            command.arg(jdk.tool("java")).arg("-cp").arg(classes()).arg("Ends");
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            command.spawn().expect("ravel starts")
+        })
+        .collect();
+    for job in jobs {
+        let output = job.wait_with_output().expect("it ran");
+        assert_code(&output, 3, "one thread");
+        let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(said.contains("only one thread ran"), "{said}");
+    }
+    let entries = std::fs::read_dir(folder.path()).expect("the folder");
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".ravel"))
+        .collect();
+    names.sort();
+    assert_eq!(names, ["ravel-run.2.ravel", "ravel-run.ravel"]);
 }
 
 #[test]
