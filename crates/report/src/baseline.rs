@@ -155,7 +155,7 @@ fn entry(finding: &Finding) -> AcceptedFinding {
         id: finding.id.clone(),
         evidence: Some(finding.evidence),
         rule: words::rule(finding.rule).to_owned(),
-        place: words::main_place(finding).map(words::place).unwrap_or_default(),
+        place: words::main_place(finding).map(|main| main.place()).unwrap_or_default(),
         message: finding.message.clone(),
     }
 }

@@ -119,7 +119,7 @@ fn warnings(old: &Report, new: &Report) -> Vec<String> {
 }
 
 fn entry(out: &mut String, what: &str, finding: &Finding, evidence: &str, columns: usize) {
-    let place = words::main_place(finding).map(words::place).unwrap_or_default();
+    let place = words::main_place(finding).map(|main| main.place()).unwrap_or_default();
     let head = format!(
         "{what:<9}{} [{}] {evidence}  {place}",
         finding.id,

@@ -40,13 +40,13 @@ fn annotate(out: &mut String, finding: &Finding, remark: &str, options: &Options
     };
     let mut properties = Vec::new();
     let place = words::main_place(finding);
-    if let Some(step) = place
+    if let Some(frame) = place.map(|main| main.frame)
         // GitHub drops a note on a file that the repository does not have. Without a path it is in the log.
-        && let Some(path) = options.sources.known_path(&step.class, &step.file)
+        && let Some(path) = options.sources.known_path(frame.class, frame.file)
     {
         properties.push(format!("file={}", escape_property(&path)));
-        if step.line > 0 {
-            properties.push(format!("line={}", step.line));
+        if frame.line > 0 {
+            properties.push(format!("line={}", frame.line));
         }
     }
     let title = format!(
@@ -61,12 +61,19 @@ fn annotate(out: &mut String, finding: &Finding, remark: &str, options: &Options
         let _ = write!(message, "\nNot proven: {remark}");
     }
     if !properties.iter().any(|property| property.starts_with("file="))
-        && let Some(step) = place
+        && let Some(main) = place
     {
-        let _ = write!(message, "\nWhere:{}", words::at(step));
+        let at = match main.is_call {
+            true => format!(" at {}", main.frame.short()),
+            false => words::at(main.step),
+        };
+        let _ = write!(message, "\nWhere:{at}");
     }
     if let Some(outcome) = &finding.outcome {
-        let _ = write!(message, "\nForced: {}", words::outcome(outcome));
+        let _ = write!(message, "\n{}: {}", words::run(finding), words::outcome(outcome));
+        for (name, text) in words::outcome_details(outcome) {
+            let _ = write!(message, "\n{name}: {text}");
+        }
     }
     if !finding.help.is_empty() {
         let _ = write!(message, "\nFix: {}", finding.help);

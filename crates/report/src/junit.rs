@@ -1,10 +1,10 @@
 //! JUnit XML, for build servers that show tests: every visible finding is a failed test, with its file and line. A run without one
-//! is a single passed test, the run itself, because build servers take an empty suite for a mistake. Work that was not done to
-//! its end is an error of its own.
+//! is a suite without tests: Ravel tested nothing that it could call passed. The properties say what was run. Work that was not done to its
+//! end is an error of its own.
 
 use std::fmt::Write as _;
 
-use ravel_analysis::finding::{Finding, FindingStep, Report};
+use ravel_analysis::finding::{Finding, Report};
 
 use crate::format::{Form, Renderer};
 use crate::{Options, text, words};
@@ -33,8 +33,7 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
         (true, false) => None,
     };
     let errors = usize::from(problem.is_some());
-    let clean = findings.is_empty() && problem.is_none();
-    let tests = findings.len() + usize::from(clean) + errors;
+    let tests = findings.len() + errors;
     let failures = findings.len();
     let suspicions = options.visible_suspicions(report);
     let all = tests + suspicions.len();
@@ -48,20 +47,18 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
         out,
         "  <testsuite name=\"ravel\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\"{time}>"
     );
-    let _ = writeln!(
-        out,
-        "    <properties><property name=\"program\" value=\"{}\"/></properties>",
-        escape(&report.program)
-    );
+    let properties = [
+        ("program", report.program.clone()),
+        ("events", report.summary.events.to_string()),
+        ("threads", report.summary.threads.to_string()),
+    ];
+    out.push_str("    <properties>");
+    for (name, value) in properties {
+        let _ = write!(out, "<property name=\"{name}\" value=\"{}\"/>", escape(&value));
+    }
+    out.push_str("</properties>\n");
     for finding in findings {
         case(&mut out, finding, options);
-    }
-    if clean {
-        let _ = writeln!(
-            out,
-            "    <testcase classname=\"ravel\" name=\"{}\"{time}/>",
-            escape(&format!("{}: no bug shown", words::program(&report.program)))
-        );
     }
     if let Some(problem) = problem {
         let _ = writeln!(
@@ -106,7 +103,7 @@ fn class(finding: &Finding) -> &str {
     if let Some((class, _)) = test(finding) {
         return class;
     }
-    words::main_place(finding).map_or("ravel", |s| s.class.as_str())
+    words::main_place(finding).map_or("ravel", |main| main.frame.class)
 }
 
 /// How long the work took, in seconds; empty if the report does not say.
@@ -120,13 +117,13 @@ fn time(report: &Report) -> String {
 
 /// File and line, as far as they are known: the path of the source, or the name of the file alone if the source was not found.
 fn place(finding: &Finding, options: &Options<'_>) -> String {
-    let Some(step) = words::main_place(finding) else {
+    let Some(frame) = words::main_place(finding).map(|main| main.frame) else {
         return String::new();
     };
-    let path = |step: &FindingStep| options.sources.known_path(&step.class, &step.file);
-    let file = path(step).or(Some(step.file.clone()).filter(|file| !file.is_empty()));
+    let path = options.sources.known_path(frame.class, frame.file);
+    let file = path.or(Some(frame.file.to_owned()).filter(|file| !file.is_empty()));
     let file = file.map(|file| format!(" file=\"{}\"", escape(&file)));
-    let line = (step.line > 0).then(|| format!(" line=\"{}\"", step.line));
+    let line = (frame.line > 0).then(|| format!(" line=\"{}\"", frame.line));
     format!("{}{}", file.unwrap_or_default(), line.unwrap_or_default())
 }
 

@@ -1,20 +1,23 @@
 //! SARIF 2.1.0, as GitHub code scanning takes it: paths relative to the repository, a position for every result, the
 //! interleaving as a thread flow, stacks, and fingerprints that survive unrelated edits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use ravel_analysis::finding::{Evidence, Finding, FindingStep, Report, Rule};
+use ravel_analysis::finding::{Evidence, Finding, FindingStep, Report, Rule, RuleFamily};
 use ravel_trace::naming::{self, Frame};
 use serde_json::{Value, json};
 
 use crate::format::{Form, Renderer};
 use crate::rules::Page;
-use crate::{Options, edit, mark, words};
+use crate::{Options, edit, mark, source, words};
 
 /// Where the format is described.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// What relative paths are relative to.
 const BASE: &str = "%SRCROOT%";
+/// What the path of a source is relative to that was not found: its folder is not known, so the path claims nothing about the repository.
+const UNKNOWN_BASE: &str = "%UNKNOWNSOURCES%";
 
 /// The format.
 pub const FORMAT: Renderer = Renderer {
@@ -61,7 +64,10 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
             }},
             "automationDetails": { "id": "ravel/" },
             "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": { BASE: { "description": { "text": "The root of the repository." } } },
+            "originalUriBaseIds": {
+                BASE: { "description": { "text": "The root of the repository." } },
+                UNKNOWN_BASE: { "description": { "text": "A folder of sources that Ravel did not find; --source names it." } },
+            },
             "invocations": [invocation],
             "results": results,
             "properties": { "events": report.summary.events, "threads": report.summary.threads },
@@ -81,8 +87,31 @@ fn descriptor(rule: Rule) -> Value {
         "fullDescription": { "text": page.summary() },
         "help": { "text": page.render(80, false, false), "markdown": page.text },
         "defaultConfiguration": { "level": "warning" },
-        "properties": { "tags": ["concurrency", "correctness"], "precision": "very-high" },
+        "properties": { "tags": ["concurrency", "correctness"], "precision": precision(rule) },
     })
+}
+
+/// How often a result is right. What a run shows is; the static scan only suspects.
+fn precision(rule: Rule) -> &'static str {
+    match rule.family() {
+        RuleFamily::Code => "medium",
+        RuleFamily::Race
+        | RuleFamily::Discipline
+        | RuleFamily::Atomicity
+        | RuleFamily::AtomicSet
+        | RuleFamily::Serializability
+        | RuleFamily::LockOrder
+        | RuleFamily::Failure => "very-high",
+    }
+}
+
+/// A text that ends as a sentence does.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    match text.ends_with(['.', '!', '?', ':']) {
+        true => text.to_owned(),
+        false => format!("{text}."),
+    }
 }
 
 fn pascal_case(id: &str) -> String {
@@ -108,15 +137,15 @@ fn level(evidence: Evidence) -> &'static str {
 fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
     let main = main_location(finding, options)?;
     let rule_index = Rule::ALL.iter().position(|r| *r == finding.rule)?;
-    let mut text = finding.message.clone();
+    let mut text = sentence(&finding.message);
     if let Some(outcome) = &finding.outcome {
-        text.push_str(&format!(
-            " Forced run: {}.",
-            words::outcome(outcome).trim_end_matches('.')
-        ));
+        let all = std::iter::once((words::run(finding), words::outcome(outcome)));
+        for (name, said) in all.chain(words::outcome_details(outcome)) {
+            text.push_str(&format!(" {name}: {}", sentence(&said)));
+        }
     }
     if !finding.help.is_empty() {
-        text.push_str(&format!(" {}", finding.help));
+        text.push_str(&format!(" {}", sentence(&finding.help)));
     }
     if !finding.also.is_empty() {
         text.push_str(&format!(" Also seen as {}.", words::also(finding)));
@@ -135,6 +164,10 @@ fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
     }
     if !finding.replay.is_empty() {
         properties["replay"] = json!(finding.replay);
+    }
+    let unfound = unfound_sources(finding, options);
+    if !unfound.is_empty() {
+        properties["sourcesNotFound"] = json!(unfound);
     }
     let mut result = json!({
         "ruleId": words::rule(finding.rule),
@@ -199,7 +232,11 @@ fn as_suspicion(mut result: Value) -> Value {
 }
 
 fn main_location(finding: &Finding, options: &Options<'_>) -> Option<Value> {
-    let from_step = words::main_place(finding).and_then(|step| location(step, options));
+    let main = words::main_place(finding);
+    let from_step = main.and_then(|main| match main.is_call {
+        true => call_location(&main, options),
+        false => location(main.step, options),
+    });
     from_step.or_else(|| {
         // No step: the class of the first unit or variable still tells where to look.
         let of_unit = finding
@@ -209,18 +246,33 @@ fn main_location(finding: &Finding, options: &Options<'_>) -> Option<Value> {
         let of_unit = of_unit.map(|frame| frame.class).filter(|class| !class.is_empty());
         let of_variable = finding.variables.first().and_then(|v| naming::variable::class_of(v));
         let class = of_unit.or(of_variable)?;
-        let uri = options.sources.relative_path(class, "")?;
-        Some(json!({ "physicalLocation": physical(&uri, 0) }))
+        let place = Frame {
+            class,
+            ..Frame::default()
+        };
+        Some(json!({ "physicalLocation": physical(&place, options)? }))
     })
 }
 
+/// The call in the method to fix that leads to a step.
+fn call_location(main: &words::MainPlace<'_>, options: &Options<'_>) -> Option<Value> {
+    let frame = &main.frame;
+    let mut location = json!({
+        "physicalLocation": physical(frame, options)?,
+        "logicalLocations": [{ "name": frame.method, "fullyQualifiedName": frame.name(), "kind": "function" }],
+    });
+    let source = options.sources.find(frame.class, frame.file);
+    if let Some(line) = source.as_ref().and_then(|source| source.line(frame.line)) {
+        add_columns(&mut location, line, main.touched(line));
+    }
+    Some(location)
+}
+
 fn location(step: &FindingStep, options: &Options<'_>) -> Option<Value> {
-    let uri = options.sources.relative_path(&step.class, &step.file)?;
-    let mut location = json!({ "physicalLocation": physical(&uri, step.line) });
-    if let Some(columns) = columns(step, options) {
-        let region = &mut location["physicalLocation"]["region"];
-        region["startColumn"] = json!(columns.start);
-        region["endColumn"] = json!(columns.end);
+    let mut location = json!({ "physicalLocation": physical(&step.frame(), options)? });
+    let source = options.sources.find(&step.class, &step.file);
+    if let Some(line) = source.as_ref().and_then(|source| source.line(step.line)) {
+        add_columns(&mut location, line, mark::touched(line, step));
     }
     if !step.class.is_empty() {
         location["logicalLocations"] = json!([{
@@ -232,20 +284,41 @@ fn location(step: &FindingStep, options: &Options<'_>) -> Option<Value> {
     Some(location)
 }
 
-fn physical(uri: &str, line: u32) -> Value {
-    json!({
-        "artifactLocation": { "uri": encode_path(uri), "uriBaseId": BASE },
-        "region": { "startLine": line.clamp(1, i32::MAX as u32) },
-    })
+/// A place in a file. A path that was not found is relative to a folder that is not known.
+fn physical(place: &Frame<'_>, options: &Options<'_>) -> Option<Value> {
+    let known = options.sources.known_path(place.class, place.file);
+    let artifact = match known {
+        Some(path) => json!({ "uri": encode_path(&path), "uriBaseId": BASE }),
+        None => json!({ "uri": encode_path(&unfound(place, options)?), "uriBaseId": UNKNOWN_BASE }),
+    };
+    Some(json!({ "artifactLocation": artifact, "region": { "startLine": place.line.clamp(1, i32::MAX as u32) } }))
 }
 
-/// The columns of what a step touches, from 1, the end not included; none without the source.
-fn columns(step: &FindingStep, options: &Options<'_>) -> Option<std::ops::Range<usize>> {
-    let source = options.sources.find(&step.class, &step.file)?;
-    let line = source.line(step.line)?;
-    let touched = mark::touched(line, step);
+/// Package and file of a place whose source was not found; none if it was, or if nothing is known of the place.
+fn unfound(place: &Frame<'_>, options: &Options<'_>) -> Option<String> {
+    let known = options.sources.known_path(place.class, place.file);
+    match known {
+        Some(_) => None,
+        None => source::path_in_source_folder(place.class, place.file),
+    }
+}
+
+/// The sources of the steps that were not found, each once.
+fn unfound_sources(finding: &Finding, options: &Options<'_>) -> BTreeSet<String> {
+    let main = words::main_place(finding).map(|main| main.frame);
+    let places = finding.steps.iter().map(FindingStep::frame).chain(main);
+    places.filter_map(|place| unfound(&place, options)).collect()
+}
+
+/// Adds the columns of these bytes of a line, from 1, the end not included.
+fn add_columns(location: &mut Value, line: &str, touched: Range<usize>) {
+    if touched.is_empty() {
+        return;
+    }
     let column = |byte: usize| line[..byte].chars().count() + 1;
-    (!touched.is_empty()).then(|| column(touched.start)..column(touched.end))
+    let region = &mut location["physicalLocation"]["region"];
+    region["startColumn"] = json!(column(touched.start));
+    region["endColumn"] = json!(column(touched.end));
 }
 
 /// Every other place once, so that a reader of the alert sees both sides.
@@ -307,8 +380,8 @@ fn stack(index: usize, step: &FindingStep, options: &Options<'_>) -> Option<Valu
 fn frame(text: &str, options: &Options<'_>) -> Value {
     let frame = Frame::parse(text);
     let mut location = json!({ "logicalLocations": [{ "fullyQualifiedName": frame.name(), "kind": "function" }] });
-    if let Some(uri) = options.sources.relative_path(frame.class, frame.file) {
-        location["physicalLocation"] = physical(&uri, frame.line);
+    if let Some(physical) = physical(&frame, options) {
+        location["physicalLocation"] = physical;
     }
     location["message"] = json!({ "text": text });
     json!({ "location": location })

@@ -144,12 +144,7 @@ impl SourceFinder {
         found
     }
 
-    /// The path of a class's source as a URI relative to the base: where it was found, else where its package says.
-    pub fn relative_path(&self, class: &str, file: &str) -> Option<String> {
-        self.known_path(class, file).or_else(|| guessed_path(class, file))
-    }
-
-    /// The same, but only if the source lies below the base.
+    /// The path of a class's source relative to the base, if the source was found below it.
     pub fn known_path(&self, class: &str, file: &str) -> Option<String> {
         let source = self.find(class, file).filter(|source| source.in_base)?;
         Some(source.path.clone())
@@ -229,8 +224,8 @@ impl SourceFinder {
     }
 }
 
-/// `shop/Stock.java`: where the compiler's conventions put the source of a class.
-pub fn guessed_path(class: &str, file: &str) -> Option<String> {
+/// `shop/Stock.java`: where the compiler's conventions put the source of a class, below a folder that is not known.
+pub fn path_in_source_folder(class: &str, file: &str) -> Option<String> {
     if class.is_empty() && file.is_empty() {
         return None;
     }
@@ -399,7 +394,7 @@ mod tests {
         let mut finder = SourceFinder::new(dir.path().join("src"));
         finder.add(dir.path().join("src"));
         assert_eq!(finder.find("A", "../secret.txt"), None);
-        assert_eq!(guessed_path("..a.B", "../x"), Some("a/B.java".to_owned()));
+        assert_eq!(path_in_source_folder("..a.B", "../x"), Some("a/B.java".to_owned()));
     }
 
     #[test]

@@ -254,12 +254,12 @@ fn sarif_has_what_code_scanning_needs() {
         atomicity["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
         "src/main/java/shop/Stock.java"
     );
-    assert_eq!(atomicity["locations"][0]["physicalLocation"]["region"]["startLine"], 16);
+    assert_eq!(atomicity["locations"][0]["physicalLocation"]["region"]["startLine"], 20);
     let region = &atomicity["locations"][0]["physicalLocation"]["region"];
     assert_eq!(
         (&region["startColumn"], &region["endColumn"]),
-        (&9.into(), &14.into()),
-        "the word `items`"
+        (&13.into(), &18.into()),
+        "the call of `count`"
     );
     let flow = atomicity["codeFlows"][0]["threadFlows"][0]["locations"]
         .as_array()
@@ -321,13 +321,114 @@ fn a_finding_without_a_place_is_no_result() {
     report.findings[0].steps.clear();
     let options = Options::new(&sources);
     let log: Value = serde_json::from_str(&render(&report, Format::Sarif, &options)).expect("JSON");
-    let uri = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
-    assert_eq!(uri, "shop/Hits.java", "the variable's class tells where to look");
+    let result = &log["runs"][0]["results"][0];
+    let artifact = &result["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(
+        artifact["uri"], "shop/Hits.java",
+        "the variable's class tells where to look"
+    );
+    assert_eq!(
+        artifact["uriBaseId"], "%UNKNOWNSOURCES%",
+        "below a folder that is not known"
+    );
     report.findings[0].variables.clear();
     let log: Value = serde_json::from_str(&render(&report, Format::Sarif, &options)).expect("JSON");
     assert_eq!(log["runs"][0]["results"].as_array().map(Vec::len), Some(0));
     let notification = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
     assert!(notification.as_str().expect("said").contains("7be1d0c4"));
+}
+
+#[test]
+fn a_source_that_was_not_found_is_no_path_of_the_repository() {
+    let report = common::report("atomicity");
+    let result = |sources: &SourceFinder| -> Value {
+        let log = render(&report, Format::Sarif, &Options::new(sources));
+        let log: Value = serde_json::from_str(&log).expect("JSON");
+        assert!(common::sarif_validator().is_valid(&log));
+        log["runs"][0]["results"][0].clone()
+    };
+    let found = result(&common::sources());
+    assert!(found["properties"].get("sourcesNotFound").is_none());
+    let unfound = result(&SourceFinder::none());
+    assert_eq!(
+        unfound["properties"]["sourcesNotFound"],
+        serde_json::json!(["shop/Stock.java"])
+    );
+    let text = unfound.to_string();
+    assert!(
+        !text.contains("%SRCROOT%") && text.contains("%UNKNOWNSOURCES%"),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_format_leads_to_the_method_to_fix() {
+    let sources = common::sources();
+    let report = common::report("atomicity");
+    let text = |format| render(&report, format, &Options::new(&sources));
+    let place = "src/main/java/shop/Stock.java:20";
+    assert!(text(Format::Text).contains(place), "{}", text(Format::Text));
+    let log: Value = serde_json::from_str(&text(Format::Sarif)).expect("JSON");
+    let location = &log["runs"][0]["results"][0]["locations"][0];
+    let region = &location["physicalLocation"]["region"];
+    assert_eq!(region["startLine"], 20);
+    assert_eq!(location["logicalLocations"][0]["fullyQualifiedName"], "shop.Stock.take");
+    let source = sources.find("shop.Stock", "Stock.java").expect("the source");
+    let columns = |key: &str| usize::try_from(region[key].as_u64().expect("a column")).expect("small") - 1;
+    let marked = &source.line(20).expect("the line")[columns("startColumn")..columns("endColumn")];
+    assert_eq!(marked, "count", "the call that reads");
+    assert!(text(Format::Github).contains("file=src/main/java/shop/Stock.java,line=20"));
+    assert!(text(Format::Junit).contains("file=\"src/main/java/shop/Stock.java\" line=\"20\""));
+    assert!(text(Format::Html).contains("\"where\":\"Stock.java:20\""));
+    let before = Report::default();
+    let diff = ravel_report::diff::Diff::between(&before, &report, false);
+    assert!(diff.text(80).contains("Stock.java:20"));
+}
+
+#[test]
+fn the_message_of_an_alert_is_sentences() {
+    let sources = common::sources();
+    let mut report = common::report("atomicity");
+    let finding = &mut report.findings[0];
+    finding.message = "volatile does not make that atomic".to_owned();
+    let outcome = finding.outcome.as_mut().expect("an outcome");
+    outcome.stack = vec!["shop.Stock.remove (Stock.java:14)".to_owned()];
+    outcome.printed = vec!["left: -1".to_owned()];
+    let text = |format| render(&report, format, &Options::new(&sources));
+    let log: Value = serde_json::from_str(&text(Format::Sarif)).expect("JSON");
+    let message = log["runs"][0]["results"][0]["message"]["text"]
+        .as_str()
+        .expect("a text")
+        .to_owned();
+    assert!(
+        message.starts_with("volatile does not make that atomic. Forced run: "),
+        "{message}"
+    );
+    assert!(
+        message.contains(" Thrown: at Stock.remove (Stock.java:14). Last lines printed: left: -1. "),
+        "{message}"
+    );
+    let note = text(Format::Github);
+    assert!(
+        note.contains("%0AThrown: at Stock.remove (Stock.java:14)%0ALast lines printed: left: -1"),
+        "{note}"
+    );
+    let page = text(Format::Html);
+    assert!(
+        page.contains("\"printed\":[\"left: -1\"]") && page.contains("\"thrown\":[\"Stock.remove (Stock.java:14)\"]")
+    );
+}
+
+#[test]
+fn only_what_a_run_shows_is_very_precise() {
+    let log = sarif("mixed", true);
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("rules");
+    let precision = |id: &str| {
+        let rule = rules.iter().find(|rule| rule["id"] == id).expect("the rule");
+        rule["properties"]["precision"].as_str().expect("said").to_owned()
+    };
+    assert_eq!(precision("atomicity"), "very-high");
+    assert_eq!(precision("notify-one"), "medium");
 }
 
 #[test]
@@ -413,15 +514,12 @@ fn junit_says_where_and_how_long() {
     let (whole, cases) = suite(&report);
     has(&whole, "time", "1.234");
     has(&cases[0], "file", "src/main/java/shop/Stock.java");
-    has(&cases[0], "line", "16");
+    has(&cases[0], "line", "20");
     report.findings.clear();
     let (whole, cases) = suite(&report);
-    assert_eq!(cases.len(), 1, "the run itself is the one test that passed");
+    assert!(cases.is_empty(), "no test is made up: {cases:?}");
+    has(&whole, "tests", "0");
     has(&whole, "failures", "0");
-    assert!(
-        cases[0].iter().any(|(n, v)| n == "name" && v.ends_with("no bug shown")),
-        "{cases:?}"
-    );
 }
 
 #[test]
@@ -446,7 +544,7 @@ fn github_annotations_name_files_that_are_there() {
     let text = render(&report, Format::Github, &options);
     let cache = text.lines().find(|line| line.contains("33334444")).expect("held back");
     assert!(!cache.contains("file=") && !cache.contains("line="), "{cache}");
-    assert!(cache.contains("%0AWhere: at Cache.java:40 in Cache."), "{cache}");
+    assert!(cache.contains("%0AWhere: at Cache.java:52 in Cache."), "{cache}");
     let nowhere = SourceFinder::none();
     let text = render(&report, Format::Github, &Options::new(&nowhere));
     assert!(!text.contains("file="), "{text}");

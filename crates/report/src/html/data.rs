@@ -52,7 +52,6 @@ fn recordings(report: &Report) -> Vec<Value> {
 fn finding(finding: &Finding, report: &Report, options: &Options<'_>, lines: &mut Lines) -> Value {
     let packages: BTreeSet<&str> = finding.steps.iter().map(|s| naming::package(&s.class)).collect();
     let steps: Vec<Value> = finding.steps.iter().map(|s| step(finding, s, options, lines)).collect();
-    let of_recording = words::is_of_recording(finding);
     json!({
         "id": finding.id,
         "rule": words::rule(finding.rule),
@@ -65,7 +64,7 @@ fn finding(finding: &Finding, report: &Report, options: &Options<'_>, lines: &mu
         "help": finding.help,
         "replay": finding.replay,
         "tests": finding.tests,
-        "where": words::main_place(finding).map(words::place).unwrap_or_default(),
+        "where": words::main_place(finding).map(|main| main.place()).unwrap_or_default(),
         "patterns": finding.patterns,
         "analyses": finding.analyses,
         "variables": finding.variables,
@@ -73,8 +72,10 @@ fn finding(finding: &Finding, report: &Report, options: &Options<'_>, lines: &mu
         "units": words::units(finding),
         "packages": packages,
         "threads": words::threads(finding),
-        "run": if of_recording { "Recorded run" } else { "Forced run" },
+        "run": words::run(finding),
         "outcome": finding.outcome.as_ref().map(words::outcome),
+        "thrown": finding.outcome.iter().flat_map(|o| &o.stack).map(|f| Frame::parse(f).short()).collect::<Vec<_>>(),
+        "printed": finding.outcome.as_ref().map(|o| &o.printed),
         "bad": is_bad(finding),
         "orders": orders(finding, report, options, lines),
         "serial": serial(finding),

@@ -7,7 +7,7 @@ mod screen;
 pub(crate) mod style;
 mod summary;
 
-use ravel_analysis::finding::{Finding, OutcomeKind, Report};
+use ravel_analysis::finding::{Finding, Report};
 use ravel_trace::naming::Frame;
 
 use crate::format::{Form, Renderer};
@@ -224,16 +224,10 @@ fn facts(finding: &Finding, style: &Style, columns: usize) -> Vec<Fact> {
         });
     };
     if let Some(outcome) = &finding.outcome {
-        let run = match words::is_of_recording(finding) {
-            true => "recorded run",
-            false => "forced run",
-        };
-        fact(0, run, Look::Bad, &words::outcome(outcome));
-        if let Some(stack) = words::stack(outcome) {
-            fact(1, "thrown", Look::Note, &stack);
-        }
-        if !outcome.printed.is_empty() && outcome.kind != OutcomeKind::Output {
-            fact(1, "last lines printed", Look::Note, &outcome.printed.join(" | "));
+        let run = words::run(finding).to_lowercase();
+        fact(0, &run, Look::Bad, &words::outcome(outcome));
+        for (name, text) in words::outcome_details(outcome) {
+            fact(1, &name.to_lowercase(), Look::Note, &text);
         }
     }
     if !finding.tests.is_empty() {

@@ -42,7 +42,7 @@ pub fn lines(finding: &Finding, sources: &SourceFinder, style: &Style, columns: 
                         "{} has no such line: it is not the source that was compiled",
                         clean(&source.path)
                     ),
-                    None => format!("the source {file} was not found; --source names its folder"),
+                    None => not_found(&file),
                 };
                 if sources.is_asked() && !file.is_empty() && first.step.line > 0 {
                     let why = wrap(&why, columns.saturating_sub(6)).into_iter();
@@ -52,6 +52,11 @@ pub fn lines(finding: &Finding, sources: &SourceFinder, style: &Style, columns: 
         }
     }
     out
+}
+
+/// That these sources were not found, and what to do about it.
+pub fn not_found(files: &str) -> String {
+    format!("source not found: {files}; --source names its folder")
 }
 
 /// The operation of a call in a unit that leads to a step.

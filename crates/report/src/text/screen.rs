@@ -89,7 +89,7 @@ impl<'a> Screen<'a> {
             let places = places::lines(finding, self.options.sources, style, self.columns);
             return at_most(places, room, style);
         }
-        let mut out: Vec<String> = self.place().into_iter().collect();
+        let mut out = self.place();
         let decisive = words::decisive(finding);
         let blocks: Vec<Vec<String>> = (0..finding.steps.len())
             .map(|index| self.step(index, decisive == Some(index)))
@@ -109,15 +109,33 @@ impl<'a> Screen<'a> {
         out
     }
 
-    /// The file of the first step, as a place to go to.
-    fn place(&self) -> Option<String> {
-        let step = self.finding.steps.iter().find(|step| step.line > 0)?;
-        let frame = words::call_in_unit(self.finding, step).unwrap_or_else(|| step.frame());
-        let source = self.options.sources.find(frame.class, frame.file)?;
-        let head = clean(&format!("{}:{}", source.path, frame.line));
-        let head = fit(&head, self.columns.saturating_sub(5), self.style.glyphs.ellipsis);
-        let arrow = self.style.paint(Look::Note, self.style.glyphs.arrow);
-        Some(format!("  {arrow} {}", self.style.paint(Look::Bold, &head)))
+    /// The place to go to in the method to fix, and the sources that were not found.
+    fn place(&self) -> Vec<String> {
+        let (sources, style) = (self.options.sources, self.style);
+        let mut out = Vec::new();
+        let main = words::main_place(self.finding).filter(|main| main.frame.line > 0);
+        if let Some(frame) = main.map(|main| main.frame)
+            && let Some(source) = sources.find(frame.class, frame.file)
+        {
+            let head = clean(&format!("{}:{}", source.path, frame.line));
+            let head = fit(&head, self.columns.saturating_sub(5), style.glyphs.ellipsis);
+            let arrow = style.paint(Look::Note, style.glyphs.arrow);
+            out.push(format!("  {arrow} {}", style.paint(Look::Bold, &head)));
+        }
+        let mut unfound: Vec<String> = Vec::new();
+        for step in &self.finding.steps {
+            let frame = words::call_in_unit(self.finding, step).unwrap_or_else(|| step.frame());
+            let is_named = !frame.file.is_empty() && frame.line > 0;
+            if is_named && sources.find(frame.class, frame.file).is_none() && !unfound.iter().any(|f| f == frame.file) {
+                unfound.push(frame.file.to_owned());
+            }
+        }
+        if sources.is_asked() && !unfound.is_empty() {
+            let text = clean(&places::not_found(&words::listed(unfound, 3)));
+            let text = fit(&text, self.columns.saturating_sub(2), style.glyphs.ellipsis);
+            out.push(format!("  {}", style.paint(Look::Dim, &text)));
+        }
+        out
     }
 
     /// The line of code that a thread executes, with its place; below it what it does there.

@@ -17,7 +17,7 @@ pub use account::account;
 pub use command::program;
 pub use ravel_analysis::numbers::{count, number};
 pub use steps::*;
-pub use unit::call_in_unit;
+pub use unit::{MainPlace, call_in_unit, main_place};
 
 /// All steps of the evidence ladder, strongest first.
 pub const LADDER: [Evidence; 5] = [
@@ -74,6 +74,9 @@ pub fn evidence_meaning(evidence: Evidence) -> &'static str {
 pub fn meaning(finding: &Finding) -> &'static str {
     if is_of_recording(finding) {
         return "it happened in the recorded run";
+    }
+    if finding.evidence == Evidence::Suspected && finding.analyses == ["scan"] {
+        return "the code breaks a rule of thumb; no run has tried it";
     }
     if finding.rule.family() == RuleFamily::Failure {
         return "it happened in two runs out of two in this order of the threads, and not in a run without a schedule";
@@ -222,6 +225,24 @@ pub fn stack(outcome: &Outcome) -> Option<String> {
         String::new()
     };
     (!frames.is_empty()).then(|| format!("at {}{more}", frames.join(" from ")))
+}
+
+/// The run that had the outcome of a finding.
+pub fn run(finding: &Finding) -> &'static str {
+    match is_of_recording(finding) {
+        true => "Recorded run",
+        false => "Forced run",
+    }
+}
+
+/// What else is known of an outcome, by name: where its exception was thrown, and the last lines that the program printed.
+pub fn outcome_details(outcome: &Outcome) -> Vec<(&'static str, String)> {
+    let mut details: Vec<(&str, String)> = stack(outcome).map(|stack| ("Thrown", stack)).into_iter().collect();
+    // What differs in the output is the outcome itself.
+    if !outcome.printed.is_empty() && outcome.kind != OutcomeKind::Output {
+        details.push(("Last lines printed", outcome.printed.join(" | ")));
+    }
+    details
 }
 
 /// How a forced run ended, as in `uncaught exception in t1: java.lang.Exception`.

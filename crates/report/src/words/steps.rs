@@ -40,6 +40,7 @@ pub fn step_does(step: &FindingStep) -> String {
         "join" => "joins a thread",
         "await-class" => "waits for the initialisation of",
         "throw" => "throws the exception",
+        "return" => "returns",
         "enter" => "enters",
         "exit" => "leaves",
         "terminate" => "ends the program",
@@ -72,6 +73,14 @@ pub fn who(step: &FindingStep) -> &str {
 fn with_object(verb: &str, step: &FindingStep) -> String {
     if let Some(own) = lock_of(step) {
         return format!("{verb} {}", held_as(step, own));
+    }
+    if matches!(step.op.as_str(), "wait" | "notify") && !step.variable.is_empty() {
+        let on = if step.op == "notify" {
+            " the threads that wait on"
+        } else {
+            ""
+        };
+        return format!("{verb}{on} {}", lock::short(&step.variable));
     }
     if step.op == "await-class" {
         return format!("{verb} {}", naming::class(&step.variable));
@@ -267,15 +276,6 @@ fn tell_locks_apart(steps: &mut [FindingStep]) {
         }
         step.variable = lock::numbered(&name, own);
     }
-}
-
-/// The step where a reader should look first: the decisive one, else the first that has a line, else the first.
-pub fn main_place(finding: &Finding) -> Option<&FindingStep> {
-    decisive(finding)
-        .and_then(|at| finding.steps.get(at))
-        .filter(|s| !s.file.is_empty())
-        .or_else(|| finding.steps.iter().find(|s| s.line > 0))
-        .or(finding.steps.first())
 }
 
 #[cfg(test)]
