@@ -78,6 +78,14 @@ pub fn step(
     }
 }
 
+/// A message with its full stop.
+fn sentence(mut message: String) -> String {
+    if !message.ends_with('.') {
+        message.push('.');
+    }
+    message
+}
+
 /// Findings in the order of rules, classes and lines. Several of one rule, method and subject are distinguished by their order.
 pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
     drafts.sort_by_cached_key(|draft| {
@@ -120,7 +128,7 @@ pub fn findings(program: &Program, mut drafts: Vec<Draft>) -> Vec<Finding> {
                     })
                     .collect(),
                 steps: draft.steps,
-                message: draft.message,
+                message: sentence(draft.message),
                 help: draft.help,
                 ..Finding::new(
                     fingerprint(parts.iter().map(String::as_str)),

@@ -133,10 +133,16 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
         let is_static = declared.is_some_and(|field| field.access & access::STATIC != 0);
         let own = is_static || !entered_static && holder == Some(parameter(0));
         let told = program.field_name(field);
-        let what = if array.is_some() {
-            format!("an element of {told}")
-        } else {
-            told
+        let what = match array {
+            Some(_) => format!("an element of {told}"),
+            None => told.clone(),
+        };
+        let name = program.method_name(method);
+        let help = match atomic_class(program, field, array.is_some()) {
+            Some((class, call)) => format!(
+                "Make {told} an {class} and change it by one call, such as {call}, or hold one lock over the whole of {name}."
+            ),
+            None => format!("Hold one lock over the whole of {name}, and at every other access to {told}."),
         };
         drafts.push(super::about_race(
             program,
@@ -145,15 +151,29 @@ fn in_method(program: &Program, graph: &CallGraph<'_>, method: MethodId) -> Vec<
                 method,
                 field: Some(field),
                 places: &[(method, flow.pc(at), "write")],
-                message: format!("{what} is read, changed and written back: volatile does not make that atomic"),
-                help: "Use an atomic variable (AtomicInteger, AtomicReference, AtomicIntegerArray), or hold a lock."
-                    .to_owned(),
+                message: format!("{name} reads, changes and writes back {what}: volatile does not make that atomic"),
+                help,
                 // The one thread that owns an object may update it, and others read.
                 shown: own && meant && (is_static || is_shared(program, &known, field, array.is_some())),
             },
         ));
     }
     drafts
+}
+
+/// The class of `java.util.concurrent.atomic` that holds what a field holds, and a method that changes it. With `elements` it is the elements of an array that change.
+fn atomic_class(program: &Program, field: PairId, elements: bool) -> Option<(&'static str, &'static str)> {
+    let (_, member) = program.symbols.members(field);
+    Some(match (field_descriptor(program.symbols.bytes(member)), elements) {
+        (b"I", _) => ("AtomicInteger", "incrementAndGet"),
+        (b"J", _) => ("AtomicLong", "incrementAndGet"),
+        (b"Z", _) => ("AtomicBoolean", "compareAndSet"),
+        (b"[I", true) => ("AtomicIntegerArray", "incrementAndGet"),
+        (b"[J", true) => ("AtomicLongArray", "incrementAndGet"),
+        ([b'[', b'L' | b'[', ..], true) => ("AtomicReferenceArray", "updateAndGet"),
+        ([b'L', ..], _) | ([b'[', ..], false) => ("AtomicReference", "updateAndGet"),
+        _ => return None,
+    })
 }
 
 fn is_reference(program: &Program, field: PairId) -> bool {

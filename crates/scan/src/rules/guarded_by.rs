@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ravel_analysis::describe::listed;
 use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use super::Facts;
 use super::callers::Callers;
 use super::guards::{asks_for_lock, is_unused, says_unlocked};
+use super::{Facts, method_names};
 use crate::body::{Body, Stmt};
 use crate::callgraph::{CallGraph, CallSite};
 use crate::expr::{ExprId, Exprs, Node, UNKNOWN};
@@ -75,9 +76,11 @@ fn draft(program: &Program, graph: &CallGraph<'_>, field: &Field, uses: &BTreeSe
         step(program, used.method, used.line, op, name.clone(), Vec::new())
     });
     let lock = &first.lock;
-    let places = match uses.len() {
-        1 => "here".to_owned(),
-        count => format!("in {count} places"),
+    let without = listed(&method_names(program, uses.iter().map(|used| used.method)));
+    let is_static = |used: &Use| program.method(used.method).access & access::STATIC != 0;
+    let fix = match lock.as_str() == "this" && !uses.iter().any(is_static) {
+        true => format!("Make {without} synchronized"),
+        false => format!("Hold {lock} in {without}"),
     };
     let mut units: Vec<MethodId> = uses.iter().map(|used| used.method).collect();
     units.dedup();
@@ -90,8 +93,8 @@ fn draft(program: &Program, graph: &CallGraph<'_>, field: &Field, uses: &BTreeSe
         alike: Some(Alike::Race(name.clone())),
         variables: vec![name.clone(), lock.clone()],
         steps: steps.collect(),
-        message: format!("{told} is guarded by {guard}, and {lock} is not held {places}"),
-        help: format!("Hold {lock} here, or annotate the method with @GuardedBy(\"{guard}\") if its callers do."),
+        message: format!("{told} is guarded by {guard}, but accessed without it in {without}"),
+        help: format!("{fix}, or annotate the method with @GuardedBy(\"{guard}\") if its callers hold the lock."),
         units,
         shown: uses
             .iter()

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ravel_classfile::{ClassFile, access};
+use ravel_trace::naming;
 
 use super::callers::{CALLERS, Callers, at_every_call};
 use crate::body::{Body, SiteKind, Stmt};
@@ -19,6 +20,18 @@ pub(super) enum Guard {
     Own(PairId),
     Static(PairId),
     Class(Sym),
+}
+
+impl Guard {
+    /// The lock as a sentence about a class names it.
+    pub fn told(self, program: &Program, class: Sym) -> String {
+        let name = |class: Sym| naming::class(&program.symbols.class_text(class));
+        match self {
+            Guard::This => format!("the lock of {}", name(class)),
+            Guard::Own(field) | Guard::Static(field) => program.field_name(field),
+            Guard::Class(class) => format!("{}.class", name(class)),
+        }
+    }
 }
 
 /// A use of a field with the locks that are held.

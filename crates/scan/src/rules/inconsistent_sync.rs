@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ravel_analysis::describe::listed;
 use ravel_analysis::finding::Rule;
 
 use super::guards::{self, Guard, Guarded, is_before_sharing, is_unused, says_unlocked, uses};
 use super::told::is_only_told;
-use super::{About, Facts};
+use super::{About, Facts, method_names};
 use crate::callgraph::CallGraph;
 use crate::flow::MethodFlow;
 use crate::program::Program;
@@ -59,6 +60,22 @@ fn in_field(program: &Program, graph: &CallGraph<'_>, field: PairId, uses: &[Gua
         .map(|used| (used.method, used.pc, if used.write { "write" } else { "read" }))
         .collect();
     let all = guarded + bare.len();
+    let (class, _) = program.symbols.members(field);
+    let lock = guard.told(program, class);
+    let without = listed(&method_names(program, bare.iter().map(|used| used.method)));
+    let with = method_names(program, kept.iter().map(|used| used.method).take(2));
+    let like = match with.is_empty() {
+        true => String::new(),
+        false => format!(", like {}", listed(&with)),
+    };
+    // A volatile field is enough where no method writes what it makes of the old value.
+    let updates = uses
+        .iter()
+        .any(|used| used.write && uses.iter().any(|other| !other.write && other.method == used.method));
+    let volatile = match updates {
+        true => String::new(),
+        false => format!(", or declare {told} volatile"),
+    };
     Some(super::about_race(
         program,
         &About {
@@ -66,10 +83,13 @@ fn in_field(program: &Program, graph: &CallGraph<'_>, field: PairId, uses: &[Gua
             method: first.method,
             field: Some(field),
             places: &places,
-            message: format!("{told} is accessed with a lock in {guarded} of {all} places, and without one here"),
-            help: format!(
-                "Hold the same lock at every access to {told}, or declare it volatile if it is only read and assigned."
+            message: format!(
+                "{told} is accessed under {lock} in {guarded} of {all} places, but without it in {without}"
             ),
+            help: match guard {
+                Guard::This => format!("Make {without} synchronized{like}{volatile}."),
+                _ => format!("Hold {lock} in {without} too{like}{volatile}."),
+            },
             shown: meant,
         },
     ))

@@ -26,11 +26,15 @@ mod unsafe_publication;
 mod wait_loop;
 
 use ravel_analysis::finding::Rule;
+use ravel_trace::naming;
 
+use crate::body::{Body, Stmt};
 use crate::callgraph::CallGraph;
+use crate::expr::{ExprId, Node};
 use crate::filter::Filter;
+use crate::flow::{Kind, MethodFlow};
 use crate::program::{LocalFact, LocalKind, MethodId, Program};
-use crate::report::{Alike, Draft, step};
+use crate::report::{Alike, Draft, expr_text, step};
 use crate::solve::{Instance, LocksHeld, MethodFacts};
 use crate::symbols::{PairId, Sym};
 
@@ -163,6 +167,76 @@ fn about(program: &Program, about: &About<'_>) -> Draft {
         units,
         shown: about.shown,
     }
+}
+
+/// A lock as steps name it: a field by its class, so that all methods name it alike; none if it is not known.
+fn lock_text(program: &Program, body: &Body, lock: ExprId) -> Option<String> {
+    match *body.exprs.get(lock.0 as usize)? {
+        Node::Unknown => None,
+        Node::Field(base, field) if body.exprs.get(base.0 as usize) == Some(&Node::This) => {
+            Some(program.field_text(field))
+        }
+        Node::Static(field) => Some(program.field_text(field)),
+        Node::ReadWrite(base) => lock_text(program, body, base),
+        _ => Some(expr_text(program, body, &body.table(), lock)),
+    }
+}
+
+/// A lock as a sentence names it: `Stock.guard`, `the lock of Stock` for `this`.
+fn lock_told(program: &Program, method: MethodId, text: &str) -> String {
+    match text {
+        "this" => {
+            let class = program.symbols.class_text(program.class_of(method).name);
+            format!("the lock of {}", naming::class(&class))
+        }
+        _ => naming::lock::short(text),
+    }
+}
+
+/// The lock that a call at this position waits on, or whose waiters it wakes.
+fn waited_on(program: &Program, method: MethodId, pc: u16) -> Option<String> {
+    let body = program.body(method)?;
+    let mut stmts = body.stmts.iter().zip(body.pcs.iter()).filter(|(_, at)| **at == pc);
+    stmts.find_map(|(stmt, _)| match stmt {
+        Stmt::Wait(lock) | Stmt::Notify { lock, .. } => lock_text(program, body, *lock),
+        _ => None,
+    })
+}
+
+/// The lock that is acquired at this position.
+fn acquired_at(program: &Program, method: MethodId, pc: u16) -> Option<String> {
+    let body = program.body(method)?;
+    let site = body.sites.iter().find(|site| site.pc == pc)?;
+    lock_text(program, body, site.lock)
+}
+
+/// The field that is written at this position.
+fn written_at(program: &Program, method: MethodId, pc: u16) -> Option<PairId> {
+    let known = MethodFlow::of(program, method)?;
+    match known.flow.kind(known.flow.at(pc)?) {
+        Kind::Write(index) => known.field(program, index),
+        _ => None,
+    }
+}
+
+/// Methods that a message names.
+const MOST_NAMES: usize = 4;
+
+/// The names of methods, each once; of many, the first few and how many more.
+fn method_names(program: &Program, methods: impl IntoIterator<Item = MethodId>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for method in methods {
+        let name = program.method_name(method);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.len() > MOST_NAMES {
+        let more = names.len() - MOST_NAMES;
+        names.truncate(MOST_NAMES);
+        names.push(format!("{more} more"));
+    }
+    names
 }
 
 /// The same for a rule whose bug is a race on the field: a run that finds the race has found this bug.

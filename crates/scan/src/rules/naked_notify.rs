@@ -3,7 +3,7 @@
 use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use super::Facts;
+use super::{Facts, lock_told, waited_on};
 use crate::program::{LocalFact, LocalKind, MethodId};
 use crate::report::{Draft, step};
 
@@ -17,25 +17,42 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         field.is_some_and(|field| field.access & access::VOLATILE != 0)
     };
     // Compilers copy the code of `finally`: a place is a line.
-    let mut places: Vec<(MethodId, u32)> = facts
+    let mut places: Vec<(MethodId, u32, u16)> = facts
         .filter(|(_, fact)| !is_seen(fact))
-        .map(|(method, fact)| (method, program.body(method).map_or(0, |body| body.line(fact.pc))))
+        .map(|(method, fact)| {
+            (
+                method,
+                program.body(method).map_or(0, |body| body.line(fact.pc)),
+                fact.pc,
+            )
+        })
         .collect();
     places.sort_unstable();
-    places.dedup();
-    places
-        .into_iter()
-        .map(|(method, line)| Draft {
+    places.dedup_by_key(|(method, line, _)| (*method, *line));
+    let named = places.into_iter().map(|(method, line, pc)| {
+        let lock = waited_on(program, method, pc).unwrap_or_default();
+        let told = match lock.as_str() {
+            "" => "the lock".to_owned(),
+            text => lock_told(program, method, text),
+        };
+        (method, line, lock, told)
+    });
+    named
+        .map(|(method, line, lock, told)| Draft {
             rule: Rule::NakedNotify,
             method,
             line,
             subject: String::new(),
             alike: None,
             variables: Vec::new(),
-            steps: vec![step(program, method, line, "notify", String::new(), Vec::new())],
-            message: "threads are notified although nothing changed under the lock".to_owned(),
-            help: "Change the state that the waiting threads test under the same lock, before the notification."
-                .to_owned(),
+            steps: vec![step(program, method, line, "notify", lock, Vec::new())],
+            message: format!(
+                "{} notifies the threads that wait on {told}, but changes nothing while it holds {told}",
+                program.method_name(method)
+            ),
+            help: format!(
+                "Change the state that the waiting threads test while holding {told}, before the notification."
+            ),
             units: Vec::new(),
             // On real programs nearly all were harmless; see `docs/scan-results.md`.
             shown: false,

@@ -2,10 +2,10 @@
 
 use ravel_analysis::finding::Rule;
 
-use super::{About, Facts};
+use super::{About, Facts, lock_text, lock_told};
 use crate::body::Stmt;
 use crate::expr::UNKNOWN;
-use crate::report::{Draft, expr_text};
+use crate::report::Draft;
 
 /// All waits in wanted classes with a second lock held.
 pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
@@ -28,9 +28,19 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             let Some(kept) = kept.and_then(|site| body.sites.get(usize::from(*site))) else {
                 return;
             };
-            let name = expr_text(program, body, &body.table(), kept.lock);
+            let (Some(kept_text), given_text) = (
+                lock_text(program, body, kept.lock),
+                lock_text(program, body, waited).unwrap_or_default(),
+            ) else {
+                return;
+            };
+            let name = lock_told(program, method, &kept_text);
+            let given = match given_text.as_str() {
+                "" => "one lock".to_owned(),
+                text => lock_told(program, method, text),
+            };
             let pc = body.pcs.get(stmt as usize).copied().unwrap_or(0);
-            drafts.push(super::about(
+            let mut draft = super::about(
                 program,
                 &About {
                     rule: Rule::NestedWait,
@@ -38,12 +48,16 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                     field: None,
                     places: &[(method, kept.pc, "acquire"), (method, pc, "wait")],
                     message: format!(
-                        "the wait releases one lock and keeps {name}: a thread that needs {name} to notify blocks"
+                        "{} waits on {given}, which releases it, and keeps {name}: a thread that needs {name} to notify blocks",
+                        program.method_name(method)
                     ),
                     help: format!("Wait before acquiring {name}, or wait on {name} itself."),
                     shown: true,
                 },
-            ));
+            );
+            draft.steps[0].variable = kept_text;
+            draft.steps[1].variable = given_text;
+            drafts.push(draft);
         });
     }
     drafts

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ravel_analysis::describe::listed;
 use ravel_analysis::finding::Rule;
 
-use super::{About, Facts};
+use super::{About, Facts, lock_told, method_names};
 use crate::body::Stmt;
 use crate::expr::{ExprId, Node};
 use crate::flow::{Kind, MethodFlow};
@@ -64,24 +65,28 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 .iter()
                 .filter(|(method, pc)| is_untimed(program, **method, **pc));
             let untimed = untimed.count();
-            let names: Vec<String> = waiting
-                .keys()
-                .take(3)
-                .map(|method| program.method_name(*method))
-                .collect();
-            drafts.push(super::about(program, &About {
-                rule: Rule::NotifyOne,
-                method,
-                field: monitor,
-                places: &[(method, pc, "notify")],
-                message: format!(
-                    "notify() wakes any one thread that waits on this monitor, in {}: that thread may wait for another condition",
-                    names.join(" and ")
-                ),
-                help: "Call notifyAll(), or use one monitor or Condition for each condition.".to_owned(),
-                // One that waits for a time looks again by itself.
-                shown: untimed > 1,
-            }));
+            let names = method_names(program, waiting.keys().copied());
+            let lock = monitor.map_or_else(|| "this".to_owned(), |field| program.field_text(field));
+            let mut draft = super::about(
+                program,
+                &About {
+                    rule: Rule::NotifyOne,
+                    method,
+                    field: monitor,
+                    places: &[(method, pc, "notify")],
+                    message: format!(
+                        "{} wakes any one thread that waits on {}, in {}: that thread may wait for another condition",
+                        program.method_name(method),
+                        lock_told(program, method, &lock),
+                        listed(&names)
+                    ),
+                    help: "Call notifyAll(), or use one monitor or Condition for each condition.".to_owned(),
+                    // One that waits for a time looks again by itself.
+                    shown: untimed > 1,
+                },
+            );
+            draft.steps[0].variable = lock;
+            drafts.push(draft);
         }
     }
     drafts

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
 
-use super::guards::{Guard, uses};
+use super::guards::{Guard, Guarded, uses};
 use super::{About, Facts};
 use crate::report::Draft;
 
@@ -36,6 +36,17 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             continue;
         };
         let told = program.field_name(field);
+        let (class, _) = program.symbols.members(field);
+        let guard = |used: &Guarded| used.guards.first().copied();
+        let name = |guard: Option<Guard>| match guard {
+            None => "a lock".to_owned(),
+            Some(Guard::This) => "its object".to_owned(),
+            Some(guard) => guard.told(program, class),
+        };
+        // A lock that all threads share.
+        let is_shared = |guard: &Guard| matches!(guard, Guard::Static(_) | Guard::Class(_));
+        let shared = [guard(first), guard(other)].into_iter().flatten().find(is_shared);
+        let shared = shared.map_or_else(|| "one static lock".to_owned(), |shared| name(Some(shared)));
         let op = |write| if write { "write" } else { "read" };
         drafts.push(super::about_race(
             program,
@@ -48,11 +59,14 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                     (other.method, other.pc, op(other.write)),
                 ],
                 message: format!(
-                    "{told} is static and guarded by one lock here and by another in {}",
-                    program.method_name(other.method)
+                    "{told} is static, but {} locks {} to access it and {} locks {}",
+                    program.method_name(first.method),
+                    name(guard(first)),
+                    program.method_name(other.method),
+                    name(guard(other)),
                 ),
                 help: format!(
-                    "Guard {told} by one static lock everywhere: the lock of one object does not exclude threads that lock another."
+                    "Hold {shared} at every access to {told}: the lock of one object does not exclude threads that lock another."
                 ),
                 shown: true,
             },

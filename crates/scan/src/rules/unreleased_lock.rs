@@ -2,7 +2,7 @@
 
 use ravel_analysis::finding::Rule;
 
-use super::{About, Facts, local_facts};
+use super::{About, Facts, acquired_at, local_facts, lock_told};
 use crate::program::LocalKind;
 use crate::report::Draft;
 
@@ -15,7 +15,11 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
         .chain(thrown)
         .map(|(method, fact)| {
             let returns = fact.kind == LocalKind::LockLeft;
-            super::about(
+            let (name, lock) = (program.method_name(method), acquired_at(program, method, fact.other));
+            let told = lock
+                .as_deref()
+                .map_or_else(|| "the lock".to_owned(), |lock| lock_told(program, method, lock));
+            let mut draft = super::about(
                 program,
                 &About {
                     rule: Rule::UnreleasedLock,
@@ -23,15 +27,17 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                     field: None,
                     places: &[(method, fact.other, "acquire"), (method, fact.pc, "return")],
                     message: if returns {
-                        "a return leaves the method without releasing the lock".to_owned()
+                        format!("{name} can return without releasing {told}")
                     } else {
-                        "an exception leaves the lock held: no code releases it".to_owned()
+                        format!("An exception can leave {name} without releasing {told}")
                     },
-                    help: "Put unlock() into the finally block of a try that starts directly after lock().".to_owned(),
+                    help: format!("Release {told} in the finally block of a try that starts directly after lock()."),
                     // Most calls between lock and unlock never throw.
                     shown: returns,
                 },
-            )
+            );
+            draft.steps[0].variable = lock.unwrap_or_default();
+            draft
         })
         .collect()
 }

@@ -2,9 +2,10 @@
 
 use ravel_analysis::finding::Rule;
 use ravel_classfile::access;
+use ravel_trace::naming;
 use rustc_hash::FxHashSet;
 
-use super::{About, Facts, is_below, local_facts};
+use super::{About, Facts, is_below, local_facts, written_at};
 use crate::flow::{Kind, MethodFlow, parameter};
 use crate::program::{LocalKind, MethodId, Program};
 use crate::report::Draft;
@@ -26,18 +27,29 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
             let unfinished = fact.other != fact.pc;
             // The constructor of a subclass runs after this one.
             let open = class.access & access::FINAL == 0 && extended.contains(&class.name);
-            let mut places = vec![(method, fact.pc, "write")];
+            let starts = fact.kind == LocalKind::StartedInConstructor;
+            let mut places = vec![(method, fact.pc, if starts { "fork" } else { "write" })];
             if unfinished {
                 places.push((method, fact.other, "write"));
             }
-            let after = if unfinished { ", and fields are assigned after that" } else { "" };
-            let message = match fact.kind {
-                LocalKind::StartedInConstructor => {
-                    format!("the constructor starts a thread, which may use the object before it is complete{after}")
-                }
-                _ => format!("the constructor stores its object in a static field before it is complete{after}"),
+            let later = written_at(program, method, fact.other).filter(|_| unfinished);
+            let after = match later {
+                Some(field) => format!(": it assigns {} after that", program.field_name(field)),
+                None if unfinished => ": it assigns fields after that".to_owned(),
+                None => String::new(),
             };
-            super::about(program, &About {
+            let of = naming::class(&program.symbols.class_text(class.name));
+            let message = match (starts, fact.field) {
+                (true, _) => format!("The constructor of {of} starts a thread before the object is complete{after}"),
+                (false, Some(field)) => format!(
+                    "The constructor of {of} stores its object in {} before the object is complete{after}",
+                    program.field_name(field)
+                ),
+                (false, None) => {
+                    format!("The constructor of {of} stores its object in a static field before the object is complete{after}")
+                }
+            };
+            let mut draft = super::about(program, &About {
                 rule: Rule::UnsafePublication,
                 method,
                 field: fact.field.filter(|_| fact.kind == LocalKind::PublishedInConstructor),
@@ -47,7 +59,11 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                     .to_owned(),
                 shown: (unfinished || open)
                     && (fact.kind == LocalKind::PublishedInConstructor || gives_itself(program, method, fact.pc)),
-            })
+            });
+            if let Some((step, field)) = draft.steps.get_mut(1).zip(later) {
+                step.variable = program.field_text(field);
+            }
+            draft
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use ravel_analysis::finding::Rule;
 
-use super::{Facts, local_facts};
+use super::{Facts, local_facts, lock_told, waited_on};
 use crate::body::Body;
 use crate::callgraph::CallGraph;
 use crate::program::{LocalKind, MethodId, Program};
@@ -15,6 +15,11 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
     facts
         .map(|(method, fact)| {
             let line = program.body(method).map_or(0, |body| body.line(fact.pc));
+            let lock = waited_on(program, method, fact.pc).unwrap_or_default();
+            let on = match lock.as_str() {
+                "" => String::new(),
+                text => format!(" on {}", lock_told(program, method, text)),
+            };
             Draft {
                 rule: Rule::WaitOutsideLoop,
                 method,
@@ -22,9 +27,12 @@ pub fn check(facts: &Facts<'_>) -> Vec<Draft> {
                 subject: String::new(),
                 alike: None,
                 variables: Vec::new(),
-                steps: vec![step(program, method, line, "wait", String::new(), Vec::new())],
-                message: "wait() outside a loop: it may return although the condition does not hold".to_owned(),
-                help: "Call wait() in a loop that tests the condition.".to_owned(),
+                steps: vec![step(program, method, line, "wait", lock, Vec::new())],
+                message: format!(
+                    "{} waits{on} outside a loop: the wait may return although the condition does not hold",
+                    program.method_name(method)
+                ),
+                help: "Wait in a loop that tests the condition.".to_owned(),
                 units: Vec::new(),
                 shown: !is_repeated(program, graph, method),
             }
