@@ -55,7 +55,7 @@ pub enum Broken {
         lock: LockId,
     },
     /// A read before the bug sees another value than when it was recorded.
-    #[error("{at} reads location {} as {} left it, not {} as recorded", .location.0, writer(.now), writer(.recorded))]
+    #[error("{at} reads location {} as written by {}, not by {} as recorded", .location.0, writer(.now), writer(.recorded))]
     ReadChanged {
         /// Who reads.
         at: Point,
@@ -93,7 +93,7 @@ pub enum Broken {
 }
 
 fn writer(point: &Option<Point>) -> String {
-    point.map_or_else(|| "nobody".to_owned(), |p| p.to_string())
+    point.map_or_else(|| "no thread".to_owned(), |p| p.to_string())
 }
 
 /// The state of the program after some steps.

@@ -297,7 +297,7 @@ fn a_changed_read_before_the_bug_leaves_a_schedule_without_a_witness() {
     assert_eq!(recorded.map(|p| (p.thread, p.position)), Some((ThreadId(0), 2)));
     let text = made.verdict_text();
     assert!(
-        text.contains("thread 1 at position 1") && text.contains("nobody"),
+        text.contains("thread 1 at position 1") && text.contains("written by no thread"),
         "{text}"
     );
 }

@@ -451,7 +451,7 @@ impl Collector {
             ),
             (
                 self.nodes.left_out,
-                "chains of accesses, of which there were too many alike".to_owned(),
+                "chains of accesses, because too many were alike".to_owned(),
             ),
             (
                 self.nodes.moments.left_out,
