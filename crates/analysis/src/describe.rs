@@ -275,11 +275,14 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
             _ => unruled(),
         },
         RuleFamily::Discipline => match steps {
-            [first, .., second] => format!(
-                "{what} is shared and written, but {} and {} hold no common lock.",
-                place(first),
-                place(second)
-            ),
+            [first, .., second] => match places_of_one_method(first, second) {
+                Some(calls) => format!("{what} is shared and written, but two calls of {calls} hold no common lock."),
+                None => format!(
+                    "{what} is shared and written, but {} and {} hold no common lock.",
+                    place(first),
+                    place(second)
+                ),
+            },
             _ => unruled(),
         },
         RuleFamily::Atomicity => match other {
@@ -354,6 +357,21 @@ fn between(steps: &[FindingStep]) -> String {
         _ => "two of its accesses",
     };
     words.to_owned()
+}
+
+/// The method that two steps are in, with their lines: `Stock.add (line 41)`, `Stock.add (lines 41 and 43)`. None if they are in two methods.
+fn places_of_one_method(first: &FindingStep, second: &FindingStep) -> Option<String> {
+    if first.method.is_empty() || (&first.class, &first.method) != (&second.class, &second.method) {
+        return None;
+    }
+    let method = naming::qualified_method(&format!("{}.{}", first.class, first.method));
+    let (from, to) = (first.line.min(second.line), first.line.max(second.line));
+    Some(match (from, to) {
+        (0, 0) => method,
+        (0, line) => format!("{method} (line {line})"),
+        (from, to) if from == to => format!("{method} (line {to})"),
+        (from, to) => format!("{method} (lines {from} and {to})"),
+    })
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -364,17 +364,22 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
     let (message, end, help) = match failure.kind {
         FailureKind::Exception => {
             let exception = short_exception(&failure.exception);
+            let exception = exception.trim_end_matches('.');
+            let place = place(failure);
             let message = match run {
-                RunKind::Recorded => format!("An uncaught {exception} ends {names}."),
+                RunKind::Recorded => format!("An uncaught exception ends {names}: {exception}."),
                 RunKind::InOrder => {
-                    format!("{names} fails in some orders of the threads: in this one an uncaught {exception} ends it.")
+                    format!("In some orders of the threads, an uncaught exception ends {names}: {exception}.")
                 }
             };
-            let help = match run {
-                RunKind::Recorded => "Remove the cause of the exception, or catch it where the thread can handle it.",
-                RunKind::InOrder => {
-                    "Wait for the state that this code needs, for example with a join, a latch or a condition."
-                }
+            let help = match (run, failure.exception_class()) {
+                (RunKind::Recorded, _) => format!("Find out why {place} throws, or catch the exception where {names} can handle it."),
+                (RunKind::InOrder, "java.lang.NullPointerException") => format!(
+                    "Set what {place} uses before {names} starts, or let {names} wait for it, for example with a CountDownLatch."
+                ),
+                (RunKind::InOrder, _) => format!(
+                    "Let {names} wait for the state that {place} needs, for example with a join, a CountDownLatch or a condition."
+                ),
             };
             (message, failure.exception.clone(), help)
         }
@@ -385,7 +390,7 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
                 failure.exception
             ),
             failure.exception.clone(),
-            "Order the threads, or make the operations whose result the program checks atomic.",
+            "Order the threads, or make the operations whose result the program checks atomic.".to_owned(),
         ),
         FailureKind::Deadlock => (
             format!("{}.", waits(failure).unwrap_or_default()),
@@ -394,14 +399,16 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
                 true => format!("{names} block each other through class initialisers"),
             },
             match failure.threads.iter().filter(|thread| is_of_class(thread)).count() {
-                0 => "Acquire the locks in the same order everywhere.",
+                0 => "Acquire the locks in the same order everywhere.".to_owned(),
                 all if all == failure.threads.len() => {
                     "Break the cycle: compute the value on first use instead of in the class initialiser, or move what both need to a third \
                      class."
+                        .to_owned()
                 }
                 _ => {
                     "Break the cycle: acquire no lock in the class initialiser, or use the class before the lock is acquired, so that it is \
                      initialised by then."
+                        .to_owned()
                 }
             },
         ),
@@ -417,7 +424,8 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
             },
             format!("{names} wait, and no thread is left to wake them"),
             "Notify under the lock after every change of the state that is waited for, release explicit locks in `finally`, and hold no \
-             other lock while waiting.",
+             other lock while waiting."
+                .to_owned(),
         ),
     };
     let thread = match failure.threads.as_slice() {
@@ -446,8 +454,19 @@ fn finding(failure: &Failure, run: RunKind) -> Finding {
             ..Outcome::new(kind, end)
         }),
         message,
-        help: help.into(),
+        help,
         ..Finding::new(id, rule, evidence)
+    }
+}
+
+/// The code of the program in which a failure happened: `Stock.take (line 14)`.
+fn place(failure: &Failure) -> String {
+    let frame = failure.threads.first().map(FailedThread::own_frame).unwrap_or_default();
+    let method = naming::qualified_method(&frame.name());
+    match (method.is_empty(), frame.line) {
+        (true, _) => "the code".to_owned(),
+        (false, 0) => method,
+        (false, line) => format!("{method} (line {line})"),
     }
 }
 
@@ -630,7 +649,7 @@ mod tests {
             of_recording(&exception("java.lang.AssertionError: 2")),
         );
         assert_eq!(one.id, other.id);
-        assert_eq!(one.message, "An uncaught AssertionError: 1 ends t1.");
+        assert_eq!(one.message, "An uncaught exception ends t1: AssertionError: 1.");
         assert_eq!(
             (one.rule, one.evidence, one.shown),
             (Rule::Failure, Evidence::Confirmed, true)

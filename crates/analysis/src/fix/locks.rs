@@ -31,7 +31,10 @@ pub(super) fn one_lock_at(what: &str, steps: &[FindingStep]) -> String {
         (Some(""), _) => String::new(),
         (Some(class), _) => format!(", or use an {class}"),
         (None, true) => format!(", or declare {what} volatile if no write depends on its old value"),
-        (None, false) => format!(", or use an atomic variable for {what}"),
+        (None, false) => match number_class(steps) {
+            Some(class) => format!(", or make {what} an {class} and change it by one call, such as incrementAndGet"),
+            None => format!(", or use an atomic variable for {what}"),
+        },
     };
     let holds = |step: &FindingStep| {
         let held = step.locks.iter().map(|lock| match step.read_locks.contains(lock) {
@@ -481,6 +484,16 @@ mod tests {
         assert_eq!(
             race(locked("t1", "write", "add", &[]), locked("t2", "write", "add", &[])),
             "Hold one lock at every access to Stock.items, in Stock.add, or use an atomic variable for Stock.items."
+        );
+        let number = |step: FindingStep| FindingStep {
+            descriptor: "J".to_owned(),
+            ..step
+        };
+        let writes = || number(locked("t1", "write", "add", &[]));
+        assert_eq!(
+            race(writes(), writes()),
+            "Hold one lock at every access to Stock.items, in Stock.add, or make Stock.items an AtomicLong and change it by one call, such as \
+             incrementAndGet."
         );
         let torn = |locks: &[&str]| {
             let steps = [

@@ -8,6 +8,7 @@ use ravel_trace::origin::is_platform;
 use super::DirectedRun;
 use super::derive::SerialOrder;
 use super::observed::{Observed, in_words};
+use crate::words::last_lines;
 
 /// More steps than these say nothing.
 const MOST_STEPS: usize = 24;
@@ -99,7 +100,10 @@ fn instead(outcome: &Outcome, made: &MadeOrder<'_>) -> String {
             Some([one, other]) => format!("the units returned {} and {}", in_words(&one.end), in_words(&other.end)),
             None => "different results".to_owned(),
         },
-        (OutcomeKind::Output, _) => "different output".to_owned(),
+        (OutcomeKind::Output, _) => match last_lines(&made.run.output).last() {
+            Some(line) => format!("the last line printed was {line:?}"),
+            None => "printed nothing".to_owned(),
+        },
         (OutcomeKind::Exit | OutcomeKind::Normal | OutcomeKind::Deadlock | OutcomeKind::Hang, _) => {
             "the program ends".to_owned()
         }

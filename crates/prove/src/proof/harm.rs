@@ -30,7 +30,7 @@ use super::controls::Controls;
 use super::divergence::Shifts;
 use super::marks::{Marks, variable};
 use super::objects::Objects;
-use super::printed::outputs;
+use super::printed::{outputs, printed_instead};
 use crate::runner::Forced;
 use crate::words;
 
@@ -280,8 +280,17 @@ fn exit_code(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
     if !all.all(ended) || !runs.iter().all(same) || controls.runs().any(same) {
         return None;
     }
+    let serial: BTreeSet<i32> = controls.runs().filter_map(|run| run.status.code()).collect();
+    let serial: Vec<String> = serial.iter().map(i32::to_string).collect();
+    let instead = match serial.is_empty() {
+        true => String::new(),
+        false => format!("; {} with {}", controls.words("ends", "end"), serial.join(" or ")),
+    };
     Some(Harm {
-        outcome: outcome(OutcomeKind::Exit, format!("the program ended with exit code {code}")),
+        outcome: outcome(
+            OutcomeKind::Exit,
+            format!("the program ended with exit code {code}{instead}"),
+        ),
         steady: alike(controls, |run| run.status.code()),
         missing: controls.missing,
         others_between: controls.others_between,
@@ -468,8 +477,8 @@ impl Judged<'_> {
         })
     }
 
-    /// What a serial run, whose steps have these objects, had in place of the harm, in words.
-    pub fn instead(&self, harm: &Harm, run: &Forced, objects: &Objects) -> String {
+    /// What a serial run, whose steps have these objects, had in place of the harm of a forced run, in words.
+    pub fn instead(&self, harm: &Harm, forced: &Forced, run: &Forced, objects: &Objects) -> String {
         let seen = self.seen(run);
         let told = |label: &String| {
             let one = seen.iter().find(|seen| seen.label == *label)?;
@@ -485,7 +494,7 @@ impl Judged<'_> {
             (OutcomeKind::Exception, _) if run.exceptions().is_empty() => "no exception".to_owned(),
             (OutcomeKind::Exception, _) => "no such exception".to_owned(),
             (OutcomeKind::Exit, Some(code)) => format!("exit code {code}"),
-            (OutcomeKind::Output, _) => "different output".to_owned(),
+            (OutcomeKind::Output, _) => printed_instead(&run.output, &forced.output),
             (OutcomeKind::Exit | OutcomeKind::Normal | OutcomeKind::Deadlock | OutcomeKind::Hang, _) => {
                 "the program ends".to_owned()
             }

@@ -127,7 +127,7 @@ impl Prover<'_> {
             false => None,
         };
         if let Some(harm) = &harm {
-            finding.serial = judged.serial_runs(finding, harm, &controls);
+            finding.serial = judged.serial_runs(finding, harm, &runs[0], &controls);
         }
         Ok(Some(match harm {
             Some(harm) if harm.missing == 0 && !harm.others_between => {

@@ -141,6 +141,12 @@ pub(super) fn outputs(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm>
     })
 }
 
+/// What a serial run printed and the forced run did not.
+pub(super) fn printed_instead(serial: &[u8], forced: &[u8]) -> String {
+    let [serial, forced] = [serial, forced].map(|text| String::from_utf8_lossy(text).into_owned());
+    format!("printed {}", difference(&serial, &[forced]).alone())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +154,14 @@ mod tests {
     fn told(text: &str, usual: &[&str]) -> String {
         let usual: Vec<String> = usual.iter().map(|text| text.to_string()).collect();
         difference(text, &usual).against("no serial order prints", "every serial order prints")
+    }
+
+    #[test]
+    fn a_serial_order_tells_what_it_printed_itself() {
+        let told = |serial: &str, forced: &str| printed_instead(serial.as_bytes(), forced.as_bytes());
+        assert_eq!(told("start\nleft: 1\n", "start\nleft: -1\n"), "printed \"left: 1\"");
+        assert_eq!(told("load\n1\n", "load\nload\n1\n"), "printed \"load\" only once");
+        assert_eq!(told("1\n", "1\nfailed\n"), "printed no \"failed\"");
     }
 
     #[test]

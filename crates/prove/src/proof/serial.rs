@@ -17,7 +17,7 @@ const MOST_STEPS: usize = 8;
 
 impl Judged<'_> {
     /// One run of each serial order, in the order in which its threads ran.
-    pub fn serial_runs(&self, finding: &Finding, harm: &Harm, controls: &Controls) -> Vec<SerialRun> {
+    pub fn serial_runs(&self, finding: &Finding, harm: &Harm, forced: &Forced, controls: &Controls) -> Vec<SerialRun> {
         let runs = controls.orders.iter().filter_map(|order| order.first());
         let told = runs.filter_map(|run| {
             let mut steps = self.accesses(finding, run)?;
@@ -34,7 +34,7 @@ impl Judged<'_> {
             Some(SerialRun {
                 threads,
                 steps: if steps.len() > MOST_STEPS { Vec::new() } else { steps },
-                outcome: self.instead(harm, run, &objects),
+                outcome: self.instead(harm, forced, run, &objects),
             })
         });
         told.collect()

@@ -62,7 +62,7 @@ fn an_exception_that_serial_orders_throw_too_is_no_harm() {
 #[test]
 fn an_exit_code_of_its_own_is_harm() {
     let finding = atomicity(&fake(&format!("{COUNTER}    exitcode |  |\n")));
-    let message = "the program ended with exit code 1";
+    let message = "the program ended with exit code 1; every serial order ends with 2";
     assert_eq!(told(&finding), (Evidence::Harmful, Some(OutcomeKind::Exit), message));
 }
 
