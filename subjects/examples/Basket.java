@@ -1,5 +1,5 @@
 /* finding: inconsistent-sync
- * about: Three of four accesses to `count` hold the lock.
+ * about: Five of six accesses to `count` hold the lock.
  */
 public class Basket {
     private int count;

@@ -53,11 +53,17 @@ fn drive_in(chromium: &Path, page: &str, script: &str, scheme: Scheme) -> Value 
 }
 
 /// Loads the page in a frame as wide as a phone and gives back what the script, which gets the frame's window as `w`,
-/// returned. A window of a browser cannot be made that narrow.
+/// returned.
 fn drive_on_phone(chromium: &Path, page: &str, script: &str) -> Value {
+    drive_at(chromium, page, (360, 640), script)
+}
+
+/// Loads the page in a frame of this width and height. A window of a browser cannot be made as narrow as a phone, and one without a head
+/// takes part of its height for bars that are not drawn.
+fn drive_at(chromium: &Path, page: &str, (width, height): (u32, u32), script: &str) -> Value {
     let inner = page.replace('&', "&amp;").replace('"', "&quot;");
     let outer = format!(
-        "<!doctype html><body><iframe id=\"phone\" style=\"width:360px;height:640px;border:0\" srcdoc=\"{inner}\"></iframe>\
+        "<!doctype html><body><iframe id=\"phone\" style=\"width:{width}px;height:{height}px;border:0\" srcdoc=\"{inner}\"></iframe>\
          <script>document.getElementById('phone').onload = (e) => {{ const w = e.target.contentWindow; let result;\
          try {{ result = (() => {{ {script} }})(); }} catch (e) {{ result = {{ thrown: String(e) }}; }}\
          const out = document.createElement('textarea'); out.id = 'probe'; out.textContent = JSON.stringify(result);\
@@ -462,6 +468,43 @@ fn a_reader_can_open_step_and_filter() {
     assert_eq!(seen["stacks"], 4);
     assert_eq!(seen["replay"], "ravel replay t.ravel a1b2c3d4");
     assert_eq!(seen["unnamed"], 0, "a screen reader can name every control");
+}
+
+#[test]
+fn the_first_screen_has_the_sentence_the_threads_and_the_outcome() {
+    let Some(chromium) = chromium() else { return };
+    let sources = common::sources();
+    let page = render(&common::report("atomicity"), Format::Html, &Options::new(&sources));
+    let script = "const d = w.document; const row = d.querySelector('.finding');\
+        const bottom = (n) => Math.ceil(n.getBoundingClientRect().bottom);\
+        const right = (n) => Math.ceil(n.getBoundingClientRect().right);\
+        const of = { sentence: row.querySelector('.sentence'), outcome: row.querySelector('.outcome.bad'), lanes: row.querySelector('.lanes') };\
+        return { open: row.open, width: w.innerWidth, height: w.innerHeight,\
+          bottoms: Object.fromEntries(Object.entries(of).map(([name, n]) => [name, bottom(n)])),\
+          tops: Object.fromEntries(Object.entries(of).map(([name, n]) => [name, Math.ceil(n.getBoundingClientRect().top)])),\
+          rights: Object.values(of).map(right), scrolls: d.documentElement.scrollWidth - w.innerWidth };";
+    // On a phone the threads are below each other: there the first steps are on the first screen.
+    for (size, lanes) in [((1280, 900), "bottoms"), ((390, 844), "tops")] {
+        let seen = drive_at(&chromium, &page, size, script);
+        assert_eq!(seen["open"], true, "{seen}");
+        assert_eq!((&seen["width"], &seen["height"]), (&size.0.into(), &size.1.into()));
+        for (edge, part) in [("bottoms", "sentence"), ("bottoms", "outcome"), (lanes, "lanes")] {
+            let at = seen[edge][part].as_u64().expect("a place");
+            assert!(
+                at <= size.1.into(),
+                "{part} is below the first screen of {size:?}: {seen}"
+            );
+        }
+        let rights = seen["rights"].as_array().expect("places");
+        assert!(
+            rights.iter().all(|right| right.as_u64() <= Some(size.0.into())),
+            "{size:?}: {seen}"
+        );
+        assert!(
+            seen["scrolls"].as_i64() <= Some(0),
+            "{size:?} needs no sideways scrolling: {seen}"
+        );
+    }
 }
 
 #[test]

@@ -139,8 +139,29 @@ fn recorded_step(step: &FindingStep) -> FindingStep {
     }
 }
 
-/// How a run ended, in a few words.
+/// Characters of an outcome beside the orders.
+const MOST_OF_END: usize = 80;
+
+/// What comes before the comparison with the serial orders.
+fn own_end(outcome: &Outcome) -> Option<String> {
+    let message = &outcome.message;
+    match outcome.kind {
+        OutcomeKind::Value | OutcomeKind::Return | OutcomeKind::Exit => {
+            Some(message.rsplit_once("; ")?.0.replace("the program ended with ", ""))
+        }
+        OutcomeKind::Output => {
+            let own = message.rsplit_once(", which ").or(message.rsplit_once("; "))?.0;
+            Some(own.replace("the program printed", "printed"))
+        }
+        OutcomeKind::Normal | OutcomeKind::Exception | OutcomeKind::Deadlock | OutcomeKind::Hang => None,
+    }
+}
+
+/// How a run ended, in a few words: its own value, exit code or output without that of the serial orders, which have their own.
 fn end(outcome: &Outcome) -> String {
+    if let Some(own) = own_end(outcome).filter(|own| own.chars().count() <= MOST_OF_END) {
+        return own;
+    }
     let kind = words::outcome_kind(outcome.kind);
     match &outcome.thread {
         Some(thread) => format!("{kind} in {thread}"),
@@ -254,6 +275,23 @@ fn keep_source(frame: &Frame<'_>, options: &Options<'_>, lines: &mut Lines) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_order_tells_its_own_end() {
+        let told = |kind, message: &str| end(&Outcome::new(kind, message));
+        let exit = "the program ended with exit code 1; every serial order ends with 0";
+        assert_eq!(told(OutcomeKind::Exit, exit), "exit code 1");
+        let output = "the program printed \"left: -1\", which no serial order prints";
+        assert_eq!(told(OutcomeKind::Output, output), "printed \"left: -1\"");
+        let value = "Stock.left was -1; every serial order gives 1";
+        assert_eq!(told(OutcomeKind::Value, value), "Stock.left was -1");
+        assert_eq!(
+            told(OutcomeKind::Exception, "java.lang.Error: 1; 2"),
+            "uncaught exception"
+        );
+        let long = format!("Log.text was {}; every serial order gives \"\"", "x".repeat(100));
+        assert_eq!(told(OutcomeKind::Value, &long), "wrong value");
+    }
 
     #[test]
     fn a_recorded_step_has_no_values_of_the_forced_run_and_does_not_block() {

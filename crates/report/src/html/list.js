@@ -30,6 +30,10 @@
     }
     if (finding.tests.length) body.append(element("h3", {}, "Tests"), element("p", {}, finding.tests.join(", ")));
     if (finding.replay) body.append(element("h3", {}, "See it again"), command(finding.replay));
+    const details = [];
+    if (finding.thrown.length) details.push(element("h3", {}, "Thrown"), element("pre", {}, finding.thrown.join("\n")));
+    if (finding.printed && finding.printed.length) details.push(element("h3", {}, "Last lines printed"), element("pre", {}, finding.printed.join("\n")));
+    if (details.length) body.append(fold(finding.thrown.length ? "Exception stack and last lines printed" : "Last lines printed", false, ...details));
     if (sources.views.length) body.append(fold("Source", true, ...sources.views));
     const more = [facts(finding)];
     if (finding.schedule.length) more.push(turns(finding));

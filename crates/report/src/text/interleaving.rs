@@ -147,7 +147,7 @@ pub enum Shown<'f> {
     LeftOut(usize),
 }
 
-/// The steps that a reader sees: all, or about `most` of them at the ends and around the decisive one.
+/// The steps that a reader sees: all, or about `most` of them at the ends and around the decisive one, and never less than these three.
 pub fn shown_steps(finding: &Finding, decisive: Option<usize>, most: usize) -> Vec<Shown<'_>> {
     let steps = &finding.steps;
     let total = steps.len();
@@ -155,7 +155,8 @@ pub fn shown_steps(finding: &Finding, decisive: Option<usize>, most: usize) -> V
     if total > most {
         let part = most / 4;
         let middle = decisive.unwrap_or(total / 2);
-        kept.retain(|&i| i < part || i + part >= total || i.abs_diff(middle) <= part);
+        let ends = part.max(1);
+        kept.retain(|&i| i < ends || i + ends >= total || i.abs_diff(middle) <= part);
     }
     let mut shown = Vec::new();
     let mut next = 0;

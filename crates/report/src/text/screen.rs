@@ -8,14 +8,14 @@ use super::interleaving::{Shown, left_out, shown_steps, step_number};
 use super::places::{self, crop};
 use super::style::{Look, Style};
 use super::{callers, facts, head};
-use crate::layout::{clean, expand_tabs, fit, pad, width, wrap};
+use crate::layout::{clean, cut, expand_tabs, fit, pad, width, wrap};
 use crate::words::pattern;
 use crate::{Options, mark, words};
 
 /// Lines of a screen, less one for the prompt.
 const ROWS: usize = 23;
-/// Steps that are shown on any screen.
-const FEWEST_STEPS: usize = 4;
+/// Lines of code in places that are shown on any screen.
+const FEWEST_LINES: usize = 4;
 /// Columns that the name of a thread may take.
 const WIDEST_THREAD: usize = 16;
 
@@ -91,16 +91,33 @@ impl<'a> Screen<'a> {
         }
         let mut out = self.place();
         let decisive = words::decisive(finding);
-        let blocks: Vec<Vec<String>> = (0..finding.steps.len())
-            .map(|index| self.step(index, decisive == Some(index)))
-            .collect();
-        let rows: usize = blocks.iter().map(Vec::len).sum();
-        let most = match rows <= room.saturating_sub(out.len()) {
-            true => blocks.len(),
-            // A line of each gap says how many steps are left out.
-            false => (room.saturating_sub(out.len() + 2) / 2).max(FEWEST_STEPS),
+        let room = room.saturating_sub(out.len());
+        let blocks = |most: usize| -> Vec<Vec<String>> {
+            let block = |index| self.step(index, decisive == Some(index), most);
+            (0..finding.steps.len()).map(block).collect()
         };
-        for shown in shown_steps(finding, decisive, most) {
+        // Each step takes a row, so more of them than there are rows do not fit.
+        let most = finding.steps.len().min(2 * ROWS);
+        let fitting = |blocks: &[Vec<String>]| {
+            let mut all = (1..=most).rev().map(|most| shown_steps(finding, decisive, most));
+            all.find(|all| {
+                let rows = all.iter().map(|shown| match shown {
+                    Shown::Step(index, _) => blocks[*index].len(),
+                    Shown::LeftOut(_) => 1,
+                });
+                rows.sum::<usize>() <= room
+            })
+        };
+        let whole = blocks(usize::MAX);
+        let (blocks, shown) = match fitting(&whole) {
+            Some(shown) => (whole, shown),
+            None => {
+                let short = blocks(1);
+                let shown = fitting(&short).unwrap_or_else(|| shown_steps(finding, decisive, 1));
+                (short, shown)
+            }
+        };
+        for shown in shown {
             match shown {
                 Shown::Step(index, _) => out.extend(blocks[index].iter().cloned()),
                 Shown::LeftOut(_) => out.push(format!("{} {}", " ".repeat(self.number + 4), left_out(&shown, style))),
@@ -138,8 +155,8 @@ impl<'a> Screen<'a> {
         out
     }
 
-    /// The line of code that a thread executes, with its place; below it what it does there.
-    fn step(&self, index: usize, is_decisive: bool) -> Vec<String> {
+    /// The line of code that a thread executes, with its place; below it what it does there, in at most so many rows.
+    fn step(&self, index: usize, is_decisive: bool, most: usize) -> Vec<String> {
         let (finding, style) = (self.finding, self.style);
         let step = &finding.steps[index];
         let call = words::call_in_unit(finding, step);
@@ -173,7 +190,12 @@ impl<'a> Screen<'a> {
         }
         let inner = if call.is_some() { inner(step) } else { String::new() };
         let does = format!("{}{inner}{}", words::step_does(step), words::locks_held(step));
-        for (row, line) in wrap(&clean(&does), room.saturating_sub(2)).into_iter().enumerate() {
+        let does = clean(&does);
+        let mut lines = wrap(&does, room.saturating_sub(2));
+        if lines.len() > most {
+            lines = vec![cut(&does, room.saturating_sub(2), style.glyphs.ellipsis)];
+        }
+        for (row, line) in lines.into_iter().enumerate() {
             match row == 0 && out.is_empty() {
                 true => out.push(format!("{start}{}", paint(&line))),
                 false => out.push(format!("{}  {}", " ".repeat(indent), paint(&line))),
@@ -200,7 +222,7 @@ impl<'a> Screen<'a> {
 
 /// The first lines, and how many more there are.
 fn at_most(mut lines: Vec<String>, room: usize, style: &Style) -> Vec<String> {
-    let room = room.max(FEWEST_STEPS);
+    let room = room.max(FEWEST_LINES);
     if lines.len() > room {
         let more = lines.len() + 1 - room;
         lines.truncate(room - 1);

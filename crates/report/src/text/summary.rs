@@ -139,8 +139,17 @@ fn forced(report: &Report) -> Option<String> {
         .count();
     match (happened, failed) {
         (0, 0) => None,
-        (happened, 0) => Some(format!("{happened} happened again when forced")),
-        (happened, failed) => Some(format!("{happened} happened again when forced, {failed} did not")),
+        (0, failed) => Some(format!("{} did not happen", words::count(failed as u64, "finding"))),
+        (happened, failed) => {
+            let failed = match failed {
+                0 => String::new(),
+                failed => format!(", {failed} did not"),
+            };
+            Some(format!(
+                "{} happened in a forced run{failed}",
+                words::count(happened as u64, "finding")
+            ))
+        }
     }
 }
 
