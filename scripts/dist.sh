@@ -5,9 +5,10 @@
 #   TARGET   the target to build for [default: the host's]
 #            x86_64-unknown-linux-gnu    needs the glibc of the machine that built it, or a later one
 #            x86_64-unknown-linux-musl   static: runs on any Linux, and carries an agent for JVMs of either C library. Needs musl-gcc
-#                                        and the target (Debian: musl-tools; rustup target add x86_64-unknown-linux-musl)
+#                                        (Debian: musl-tools)
 #            aarch64-unknown-linux-gnu   elsewhere than on ARM64 it needs a compiler and an emulator, to ask the binary for its pages
 #                                        (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
+#            Where these or the Rust target are missing, scripts/setup.sh installs them, or says how.
 #   BINARY   a binary that is built already: nothing is built
 #   PROFILE  the profile to build with [default: dist]
 #   RUNNER   what runs a binary for another processor [default: qemu-aarch64-static with the libraries of the compiler]
@@ -29,18 +30,27 @@ made_in=$profile
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+needs=(readelf:binutils)
+[ -n "${BINARY:-}" ] || [ "$target" = "$host" ] || needs+=("rust-target:$target")
 case $target in
 *-musl)
     export "CC_${target//-/_}=${MUSL_GCC:-musl-gcc}"
+    [ -n "${BINARY:-}" ] || needs+=("${MUSL_GCC:-musl-gcc}:musl-tools")
     ;;
 aarch64-unknown-linux-gnu)
     if [ "$host" != "$target" ]; then
+        [ -n "${BINARY:-}" ] || needs+=(aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu)
+        [ -n "${RUNNER:-}" ] || needs+=(qemu-aarch64-static:qemu-user-static)
         export CC_aarch64_unknown_linux_gnu=${CC_aarch64_unknown_linux_gnu:-aarch64-linux-gnu-gcc}
         export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:-aarch64-linux-gnu-gcc}
         RUNNER=${RUNNER:-qemu-aarch64-static -L /usr/aarch64-linux-gnu}
     fi
     ;;
 esac
+scripts/setup.sh --only "${needs[@]}"
+# No release file has symbols, whatever the profile: those of an unoptimised build take longer to pack than to build.
+setting=${profile^^}
+export "CARGO_PROFILE_${setting//-/_}_DEBUG=false" "CARGO_PROFILE_${setting//-/_}_STRIP=symbols"
 
 # The agents for both C libraries, and the library that chooses between them in the JVM.
 agents() {

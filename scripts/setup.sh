@@ -1,8 +1,8 @@
 #!/bin/sh
 # Checks for what building and testing Ravel need, installs what apt-get can when run as root, and else says how.
-# Arguments are further needs, COMMAND:PACKAGE each. With --tests it also tries to install what makes the tests complete (Chromium,
-# script, a second JDK) and the oldest supported Rust; without those the tests that need them say `skipped`, and fail in CI. --oldest-rust installs that
-# Rust alone.
+# Arguments are further needs: COMMAND:PACKAGE, or rust-target:NAME for a target of Rust. With --only these alone are checked. With --tests it also tries to
+# install what makes the tests complete (Chromium, script, a second JDK) and the oldest supported Rust; without those the tests that need them say
+# `skipped`, and fail in CI. --oldest-rust installs that Rust alone.
 
 here=$(dirname "$0")
 missing=0
@@ -22,32 +22,35 @@ say() {
     missing=1
 }
 
-if ! command -v cargo >/dev/null 2>&1; then
-    say "cargo is missing. Install Rust: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
-else
-    # Edition 2024 and what the workspace uses of the standard library.
-    version=$(cargo --version | sed -n 's/^cargo 1\.\([0-9][0-9]*\).*/\1/p')
-    if [ "${version:-0}" -lt 88 ]; then
-        say "$(cargo --version) is too old, 1.88 is needed: rustup update"
+# What every build needs.
+basics() {
+    if ! command -v cargo >/dev/null 2>&1; then
+        say "cargo is missing. Install Rust: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+    else
+        # Edition 2024 and what the workspace uses of the standard library.
+        version=$(cargo --version | sed -n 's/^cargo 1\.\([0-9][0-9]*\).*/\1/p')
+        if [ "${version:-0}" -lt 88 ]; then
+            say "$(cargo --version) is too old, 1.88 is needed: rustup update"
+        fi
     fi
-fi
 
-if ! command -v "${CC:-cc}" >/dev/null 2>&1 && can_install; then
-    install_packages gcc libc6-dev
-fi
-if ! command -v "${CC:-cc}" >/dev/null 2>&1; then
-    say "no C compiler (zstd is written in C). Install one: apt-get install gcc libc6-dev, or your system's way"
-fi
+    if ! command -v "${CC:-cc}" >/dev/null 2>&1 && can_install; then
+        install_packages gcc libc6-dev
+    fi
+    if ! command -v "${CC:-cc}" >/dev/null 2>&1; then
+        say "no C compiler (zstd is written in C). Install one: apt-get install gcc libc6-dev, or your system's way"
+    fi
 
-jdk=$("$here/find-jdk.sh")
-if [ -z "$jdk" ] && can_install; then
-    install_packages openjdk-17-jdk-headless
     jdk=$("$here/find-jdk.sh")
-fi
-if [ -z "$jdk" ]; then
-    say "no JDK 17 or later by JAVA_HOME, on the PATH or in /usr/lib/jvm. Install one:" \
-        "apt-get install openjdk-17-jdk-headless, or https://adoptium.net"
-fi
+    if [ -z "$jdk" ] && can_install; then
+        install_packages openjdk-17-jdk-headless
+        jdk=$("$here/find-jdk.sh")
+    fi
+    if [ -z "$jdk" ]; then
+        say "no JDK 17 or later by JAVA_HOME, on the PATH or in /usr/lib/jvm. Install one:" \
+            "apt-get install openjdk-17-jdk-headless, or https://adoptium.net"
+    fi
+}
 
 # Whether there is a JDK besides the oldest.
 has_second_jdk() {
@@ -89,6 +92,26 @@ install_oldest_rust() {
     fi
 }
 
+# A target of Rust's standard library, for the toolchain that builds in this folder.
+need_rust_target() {
+    if [ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/$1/lib" ]; then
+        return
+    fi
+    if command -v rustup >/dev/null 2>&1; then
+        echo "setup: installing the Rust target $1" >&2
+        rustup target add "$1" >&2 && return
+    fi
+    say "Rust has no target $1 here: rustup target add $1"
+}
+
+only=
+if [ "$1" = --only ]; then
+    shift
+    only=yes
+else
+    basics
+fi
+
 if [ "$1" = --tests ]; then
     shift
     complete_tests
@@ -99,6 +122,12 @@ elif [ "$1" = --oldest-rust ]; then
 fi
 
 for need in "$@"; do
+    case $need in
+    rust-target:*)
+        need_rust_target "${need#*:}"
+        continue
+        ;;
+    esac
     command=${need%%:*}
     package=${need##*:}
     if ! command -v "$command" >/dev/null 2>&1 && can_install; then
@@ -110,4 +139,5 @@ for need in "$@"; do
 done
 
 [ "$missing" = 0 ] || exit 1
+[ -z "$only" ] || exit 0
 echo "setup: $(cargo --version), $("${CC:-cc}" --version | head -n 1), JDK in $jdk"
