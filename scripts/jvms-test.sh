@@ -2,7 +2,7 @@
 # Tries Ravel on a JDK of each of several releases: programs with a bug must be proven, their corrected twins must be silent. Prints the table of
 # docs/jvms.md. The JDKs come from Debian's unstable archive (fetch-jdks.sh) and are installed nowhere; the programs are compiled for Java 8.
 #
-# usage: scripts/jvms-test.sh [RELEASE…]      [default: 8 11 17 21 25 28]
+# usage: scripts/jvms-test.sh [RELEASE…]      [default: 8 11 17 21 25 26 27 28]
 #
 # RAVEL names the binary (target/debug/ravel), JDKS the folder of the JDKs (target/jdks), SUBJECTS the programs,
 # BUDGET the seconds for each (120), KEEP a folder for what Ravel says.
@@ -15,7 +15,7 @@ jdks=$(realpath "$JDKS")
 # A field, a lock, a deadlock, explicit locks, atomics, maps, collections, queues, pools, futures, signals, latches, Unsafe.
 read -r -a subjects <<<"${SUBJECTS:-CounterLost Account DeadlockTwo ShelfFull ConditionTwice AtomicGetThenSet SessionTwice HashMapShared \
 QueueCapacity ForkJoinTally CompletableTally LostSignal EarlyTick UnsafePlainBeside}"
-[ $# -gt 0 ] || set -- 8 11 17 21 25 28
+[ $# -gt 0 ] || set -- 8 11 17 21 25 26 27 28
 
 home=$(scripts/find-jdk.sh) || { echo "jvms-test: no JDK 17 or later to compile the programs with" >&2; exit 2; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-jvms.XXXXXX")

@@ -1,15 +1,28 @@
 #!/bin/bash
 # Integrations with real build tools: installs ravel-junit and the Maven plugin into the local repository, runs a Maven project with a concurrency
-# bug under each, and the Gradle plugin if there is a Gradle. Says PASS or FAIL for each; the exit code is 1 if one fails.
+# bug under each, and the Gradle plugin if there is a Gradle. Says PASS or FAIL for each; the exit code is 1 if one fails. What
+# cannot be tried because a tool is missing is skipped; with CI=true or RAVEL_NO_SKIP=1 it fails instead.
 # RAVEL names the binary; the default is the debug build.
 
 set -u
 cd "$(dirname "$0")/.." || exit 2
 ravel=$(realpath "${RAVEL:-target/debug/ravel}")
-command -v mvn >/dev/null || { echo "skipped: Maven is missing (apt-get install maven)"; exit 0; }
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+status=0
+
+# Says what is skipped, which is an error where everything must be tried.
+skip() {
+    if [ "${CI:-}" = true ] || [ -n "${RAVEL_NO_SKIP:-}" ]; then
+        echo "FAIL $1"
+        status=1
+    else
+        echo "skipped: $1"
+    fi
+}
+
+command -v mvn >/dev/null || { skip "Maven is missing (apt-get install maven)"; exit $status; }
 work=$(mktemp -d /tmp/ravel-integrations.XXXXXX)
 trap 'rm -rf "$work"' EXIT
-status=0
 
 # Prints a verdict: what was tried, and the exit code of the check.
 verdict() {
@@ -36,6 +49,14 @@ for part in ravel-junit ravel-maven-plugin ravel-gradle-plugin; do
 done
 set +e
 verdict "ravel-junit and the plugins are installed" 0
+
+# In a copy, so that what is installed stays as it is.
+for part in ravel-junit ravel-maven-plugin ravel-gradle-plugin; do
+    cp -r "integrations/$part" "$work/$part"
+    (cd "$work/$part" && mvn -q -B -Prelease package) >"$work/$part.log" 2>&1 &&
+        [ -s "$work/$part/target/$part-$version-sources.jar" ] && [ -s "$work/$part/target/$part-$version-javadoc.jar" ]
+    verdict "$part has its sources and documentation for Maven Central" $?
+done
 
 copy maven
 (cd "$work/maven" && "$ravel" run --budget 120 --out "json=$work/maven.json" -- mvn -q -B -Pravel test) >"$work/maven.log" 2>&1
@@ -67,7 +88,7 @@ if command -v gradle >/dev/null; then
     [ $? != 0 ] && [ "$(tests_of "$work/gradle/build/ravel/findings.json")" = shop.ShopTest.twoCustomers ]
     verdict "gradle ravelTest fails the build and writes build/ravel" $?
 else
-    echo "skipped: Gradle is missing (apt-get install gradle)"
+    skip "Gradle is missing (apt-get install gradle)"
 fi
 
 if [ $status != 0 ]; then tail -n 40 "$work"/*.log; fi

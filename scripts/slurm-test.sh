@@ -10,7 +10,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 ravel=$(realpath "${1:-$root/target/debug/ravel}")
 [ "$(id -u)" = 0 ] || { echo "slurm-test: Slurm's daemons need root; run this as root" >&2; exit 2; }
 if ! command -v slurmctld >/dev/null || ! command -v munged >/dev/null; then
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge >&2
+    apt-get update -qq >&2
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge procps python3 >&2
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-slurm.XXXXXX")
 chmod 755 "$work"
