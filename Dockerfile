@@ -1,6 +1,6 @@
 # Ravel on a slim Debian with a JDK. Built from a release archive, which scripts/dist.sh writes:
 #
-#   TARGET=x86_64-unknown-linux-musl scripts/dist.sh && docker build -t ravel .
+#   make dist && docker build -t ravel .
 #   docker run --rm -v "$PWD":/work ravel run -- java -cp classes shop.Shop
 FROM debian:bookworm-slim
 RUN apt-get update \

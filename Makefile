@@ -11,7 +11,7 @@ export CARGO_INCREMENTAL ?= 0
 CASES ?= 20000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup build java jvms msrv demo pictures examples test bench realworld integrations fuzz miri evidence trust slurm ship
+.PHONY: help setup build java jvms msrv demo pictures examples test bench realworld integrations fuzz miri evidence trust slurm dist ship
 
 help:
 	@echo "make demo       build Ravel and let it find the bug of a built-in program"
@@ -29,7 +29,8 @@ help:
 	@echo "make jvms       try JDKs 8 to 28, fetched from Debian's unstable archive and installed nowhere"
 	@echo "make msrv       check that the oldest supported Rust compiles Ravel"
 	@echo "make slurm      prove findings on a Slurm of one node, with a shard killed and tried again"
-	@echo "make ship       build the release files and try them in a clean Debian, from a clean clone"
+	@echo "make dist       build the release files with the static binary, in target/release-files"
+	@echo "make ship       try all that is shipped in clean Debian systems, from a clean clone, as root (PARTS, BLESS=1 for docs/integration.md)"
 	@echo "make setup      only check (and as root install) what the others need"
 
 setup:
@@ -103,5 +104,8 @@ slurm: setup
 	@$(CARGO) build --locked -p ravel
 	@scripts/with-jdk.sh scripts/slurm-test.sh
 
-ship: setup
-	@scripts/with-jdk.sh scripts/ship-test.sh
+dist:
+	@TARGET=x86_64-unknown-linux-musl scripts/dist.sh
+
+ship:
+	@scripts/ship-test.sh

@@ -21,7 +21,9 @@ cd "$root"
 out=$(realpath -m "${1:-target/release-files}")
 cargo=${CARGO:-cargo}
 profile=${PROFILE:-dist}
-host=$(rustc -vV | sed -n 's/^host: //p')
+# Packing a binary needs no compiler.
+host=$(rustc -vV 2>/dev/null | sed -n 's/^host: //p' || true)
+host=${host:-$(uname -m)-unknown-linux-gnu}
 target=${TARGET:-$host}
 processor=${target%%-*}
 built=$(realpath -m "${CARGO_TARGET_DIR:-target}")
@@ -128,6 +130,8 @@ fi
 # The same bytes from the same commit.
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 mkdir -p "$out"
+# Those of another version would be taken along by all that reads this folder.
+rm -f "$out"/ravel-*-"$target".tar.gz
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -C "$work" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 
 made=("$name.tar.gz")
@@ -165,6 +169,7 @@ LICENCE
     } >"$deb/DEBIAN/control"
     (cd "$deb" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$deb/DEBIAN/md5sums"
     file=ravel_${version}_$arch.deb
+    rm -f "$out"/ravel_*_"$arch".deb
     SOURCE_DATE_EPOCH=$epoch dpkg-deb --root-owner-group --build "$deb" "$out/$file" >&2
     made+=("$file")
 fi
