@@ -126,7 +126,7 @@ fn the_tutorial_does_what_it_says() {
 #[test]
 fn the_example_workflow_does_what_it_says() {
     let workflow = page("examples/ravel.yml");
-    let shown = blocks(&page("integration.md"));
+    let shown = blocks(&page("build-tools.md"));
     let shown = shown
         .iter()
         .find(|(language, _)| language == "yaml")
