@@ -10,7 +10,8 @@
 # 6. H2, Derby, Lucene and Jetty under `ravel run`, BUDGET seconds (300) for the forced runs of each; no process may be left behind.
 # 7. Kotlin coroutines, Scala futures and Groovy closures: what orders its threads shows nothing, what does not is shown.
 # 8. Soak: a million short threads, another agent that redefines classes, errors inside the agent.
-# 9. Small programs over eight libraries under `ravel run`, LIBRARY_BUDGET seconds (100) each: the bug must be shown, the corrected form silent.
+# 9. Small programs over eleven libraries under `ravel run`, LIBRARY_BUDGET seconds (100) each: the bug must be shown, the corrected form silent
+#    but for the data races of the library itself that docs/realworld.md judges real (`judged`, below).
 #
 # With RAVEL set, that binary is used; otherwise one is built. SKIP_RUNS=1 leaves parts 1 and 2 out, SKIP_JDK=1 part 3,
 # SKIP_SCAN=1 part 4, SKIP_FOCUS=1 part 5, SKIP_PROOF=1 part 6, SKIP_LANGUAGES=1 part 7,
@@ -239,6 +240,7 @@ fi
 if [ -z "${SKIP_LIBRARIES:-}" ]; then
     command -v jq >/dev/null || { echo "jq is needed: apt-get install jq" >&2; exit 2; }
     keep=${KEEP:-$work}
+    judged='BaseMpscLinkedArrayQueue.producerBuffer BaseMpscLinkedArrayQueue.producerMask Job.status ServerRunnable.hasBinded'
     mkdir -p "$keep"
     (cd realworld/libraries && JAVA_HOME=${oldest#* } mvn -q -B package dependency:copy-dependencies)
     echo
@@ -264,9 +266,13 @@ if [ -z "${SKIP_LIBRARIES:-}" ]; then
             read -r runs each < <(jq -r '.summary.times
                 | [.directed_runs, (if .directed_runs > 0 then (.directed / .directed_runs / 10 | round / 100) else 0 end)] | @tsv' "$keep/$library-$release.json")
             library_run "$library-$release-fixed" fixed
-            shown=$(jq '[.findings[] | select(.shown)] | length' "$keep/$library-$release-fixed.json")
-            [ "$bad" = 1 ] && [ "$code" = 0 ] || status=1
-            echo "| $library | $release | $(tail -1 "$work/time") | $bad | $evidence | $rule | $attempts ($happened) | $runs | $each | $(tail -1 "$keep/$library-$release.time") | $code | $shown | $(tail -1 "$keep/$library-$release-fixed.time") |"
+            # A data race of the library itself, judged real, is none of the corrected form.
+            shown=$(jq -r --arg judged "$judged" '[.findings[] | select(.shown) | (.variables[0] | split(".")[-2:] | join(".")) as $variable
+                | if .rule == "data-race" and ($judged | split(" ") | index($variable)) then $variable else "**\(.rule) \($variable)**" end] | unique
+                | join(", ")' "$keep/$library-$release-fixed.json")
+            [ "$bad" = 1 ] && [ "$code" -le 1 ] || status=1
+            case $shown in *'**'*) status=1 ;; esac
+            echo "| $library | $release | $(tail -1 "$work/time") | $bad | $evidence | $rule | $attempts ($happened) | $runs | $each | $(tail -1 "$keep/$library-$release.time") | $code | ${shown:-none} | $(tail -1 "$keep/$library-$release-fixed.time") |"
         done
     done 3<<<"$jdks"
 fi
