@@ -154,11 +154,12 @@ if [ -z "${SKIP_FOCUS:-}" ]; then
     fi
 fi
 if [ -z "${SKIP_PROOF:-}" ]; then
+    command -v jq >/dev/null || { echo "jq is needed: apt-get install jq" >&2; exit 2; }
     budget=${BUDGET:-300} keep=${KEEP:-$work}
     mkdir -p "$keep"
     echo
-    echo "| program | JDK | exit code | suspected | predicted | witnessed | confirmed | harmful | forced runs | s: record | search | wall | MB | left behind |"
-    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    echo "| program | JDK | exit code | suspected | predicted | witnessed | confirmed | harmful | runs | s: record | search | wall | MB | left behind | shown |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     while read -r release home <&3; do
         case " ${JDKS:-${oldest%% *}} " in *" $release "*) ;; *) continue ;; esac
         for program in ${PROGRAMS:-H2 Derby Lucene Jetty}; do
@@ -169,12 +170,14 @@ if [ -z "${SKIP_PROOF:-}" ]; then
             left=$(pgrep -fc -- "-Dravel.mark=$work" || true)
             [ "$code" -le 1 ] && [ "$left" = 0 ] || status=1
             read -r wall kilobytes < <(tail -1 "$work/time")
-            awk -v n="$program" -v j="$release" -v c="$code" -v w="$wall" -v k="$kilobytes" -v l="$left" '
-                /"evidence":/ { gsub(/[^a-z]/, "", $2); rung[$2]++ }
-                /"(record|search|runs)":/ { gsub(/[^0-9]/, "", $2); time[$1] = $2 }
-                END { printf "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %.1f | %.1f | %.0f | %.0f | %d |\n", n, j, c, rung["suspected"],
-                    rung["predicted"], rung["witnessed"], rung["confirmed"], rung["harmful"], time["\"runs\":"],
-                    time["\"record\":"] / 1000, time["\"search\":"] / 1000, w, k / 1000, l }' "$report.json" || status=1
+            figures=$(jq -r --arg wall "$wall" --arg memory "$((kilobytes / 1000))" --arg left "$left" --arg code "$code" '
+                def count(rung): [.findings[] | select(.evidence == rung)] | length;
+                def seconds: . / 100 | round / 10;
+                [$code, (("suspected", "predicted", "witnessed", "confirmed", "harmful") as $rung | count($rung)), .summary.times.runs,
+                (.summary.times | .record, .search | seconds), $wall, $memory, $left,
+                ([.findings[] | select(.shown) | "\(.rule) `\(.variables[0] // "" | split(".")[-2:] | join("."))`" + (if .evidence == "harmful" then " (harmful)" else "" end)]
+                | unique | join(", "))] | map("\(.)") | join(" | ")' "$report.json") || status=1
+            echo "| $program | $release | $figures |"
         done
     done 3<<<"$jdks"
 fi
@@ -240,7 +243,7 @@ fi
 if [ -z "${SKIP_LIBRARIES:-}" ]; then
     command -v jq >/dev/null || { echo "jq is needed: apt-get install jq" >&2; exit 2; }
     keep=${KEEP:-$work}
-    judged='BaseMpscLinkedArrayQueue.producerBuffer BaseMpscLinkedArrayQueue.producerMask Job.status ServerRunnable.hasBinded'
+    judged='BaseMpscLinkedArrayQueueColdProducerFields.producerBuffer BaseMpscLinkedArrayQueueColdProducerFields.producerMask Job.status NanoHTTPD$ServerRunnable.hasBinded'
     mkdir -p "$keep"
     (cd realworld/libraries && JAVA_HOME=${oldest#* } mvn -q -B package dependency:copy-dependencies)
     echo

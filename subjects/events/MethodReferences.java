@@ -5,7 +5,7 @@
  *   read ArrayList.size >= 1 by main
  *   write|update AtomicLong.value >= 2 by main
  * about: references to methods of the JDK that nothing of the program calls: bound, unbound, static, inherited, with numbers of two slots, in an
- *   interface, in a constructor, in a class initialiser, serialisable ones and constructors
+ *   interface, in a constructor, in a class initialiser, serializable ones and constructors
  */
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

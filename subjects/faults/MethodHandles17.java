@@ -2,7 +2,7 @@
  *   exit 0
  *   output exact
  * about: method handles on fields, methods and constructors, a proxy, hidden classes of lambdas, string
- *   concatenation by invokedynamic, a serialisable lambda
+ *   concatenation by invokedynamic, a serializable lambda
  */
 import java.io.Serializable;
 import java.lang.invoke.MethodHandle;

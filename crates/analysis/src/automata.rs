@@ -12,7 +12,7 @@
 //! locations. For each two conflicts the pattern of the first events that make it is reported, with its number in Figure 2;
 //! mixed ones (`W W' R' W`), which the figure leaves out because a unit that reads what it writes shows another
 //! as well, are reported without number. Thereby a match exists exactly if the projection on the set is not conflict
-//! serialisable for the two units. An access outside any unit is a unit of its own.
+//! serializable for the two units. An access outside any unit is a unit of its own.
 //!
 //! Two layers run side by side: certain units (declared, sections) and, if the trace has activations, all kinds. On
 //! volatile and modelled locations a second read at the same site is taken as a loop that begins again, and a conditional

@@ -3,7 +3,7 @@
 //! Every variable has a lock. A thread works in transactions (declared units) of about twenty accesses with none to two
 //! locks: one without locks reads variables that no thread writes; one with locks reads and writes variables of those locks.
 //! All locks of a transaction are held over all of it, so that apart from what is planted the trace has no race and is
-//! serialisable. Threads take turns at random.
+//! serializable. Threads take turns at random.
 //!
 //! Two kinds. The *repetitive* trace accesses each variable at two places in code, one that reads and one that writes: like a program with few
 //! hot loops, and kind to all that remembers places. The *diverse* one has so many [places](Shape::places), and accesses any variable at any

@@ -117,9 +117,9 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
         }
     }
     for (key, reports) in shared {
-        // Calls that race inside are not serialisable either: that is the same bug.
-        let unserialisable = inside.remove(&key).unwrap_or_default();
-        for (key, reports) in shared_objects(&library, key, reports, unserialisable) {
+        // Calls that race inside are not serializable either: that is the same bug.
+        let unserializable = inside.remove(&key).unwrap_or_default();
+        for (key, reports) in shared_objects(&library, key, reports, unserializable) {
             groups.entry(key).or_default().extend(reports);
         }
     }

@@ -269,7 +269,7 @@ impl<'a> Oracle<'a> {
         found
     }
 
-    /// Whether every complete trace is view-serialisable.
+    /// Whether every complete trace is view-serializable.
     pub fn is_atomic(&self) -> bool {
         self.unserializable().is_none()
     }

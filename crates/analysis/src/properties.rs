@@ -209,7 +209,7 @@ fn automata_agree_with_conflict_serializability_of_two_units() {
         }
         found += usize::from(expected);
     }
-    assert!(found > 1_000, "only {found} traces were not serialisable");
+    assert!(found > 1_000, "only {found} traces were not serializable");
 }
 
 /// Locks held at each access.

@@ -357,7 +357,7 @@ fn plugged_in_blocks_agree_with_blocks() {
     assert!(violations > 100, "only {violations}");
 }
 
-/// 800 pairs of transactions of up to 8 steps: where the analysis suspects nothing, every trace is serialisable.
+/// 800 pairs of transactions of up to 8 steps: where the analysis suspects nothing, every trace is serializable.
 #[test]
 fn plugged_in_reduction_misses_nothing() {
     let mut rng = Rng::with_seed(33);

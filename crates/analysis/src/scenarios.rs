@@ -63,8 +63,8 @@ fn patterns(text: &str) -> Vec<String> {
     patterns
 }
 
-/// AtomicSet, Figure 1(b): two accounts' worth of locking done right. Not serialisable as a whole, atomic-set
-/// serialisable all the same.
+/// AtomicSet, Figure 1(b): two accounts' worth of locking done right. Not serializable as a whole, atomic-set
+/// serializable all the same.
 const FIGURE_1: &str = "
     t1                             | t2
     enter synchronized Account.transfer

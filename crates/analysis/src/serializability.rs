@@ -1,6 +1,6 @@
 //! Units on a cycle of conflicts, in the observed order.
 //!
-//! **Paper.** AeroDrome (Mathur and Viswanathan, ASPLOS 2020) checks conflict serialisability with vector clocks in one
+//! **Paper.** AeroDrome (Mathur and Viswanathan, ASPLOS 2020) checks conflict serializability with vector clocks in one
 //! pass. Here as there a clock says which units of each thread come before, and a unit that comes before itself is on a
 //! cycle.
 //!

@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -19,6 +20,7 @@ use crate::common::{Jdk, comment, compiled, ravel, run, sources, tested_jdks};
 use serde_json::{Value, json};
 
 const LIMIT: Duration = Duration::from_secs(300);
+const PLAIN_LIMIT: Duration = Duration::from_secs(20);
 const LADDER: [&str; 5] = ["suspected", "predicted", "witnessed", "confirmed", "harmful"];
 
 /// A program and what is stated of it.
@@ -87,6 +89,7 @@ fn is_variable(name: &str, wanted: &str) -> bool {
 fn attempt(jdk: &Jdk, classes: &Path, subject: &Subject, dir: &Path, number: usize) -> Value {
     let report = dir.join(format!("{number}.json"));
     let trace = dir.join(format!("{number}.ravel"));
+    let plain = plain(jdk, classes, subject);
     let start = Instant::now();
     let output = run(
         ravel()
@@ -138,7 +141,16 @@ fn attempt(jdk: &Jdk, classes: &Path, subject: &Subject, dir: &Path, number: usi
         "build": build(),
         "times": read["summary"]["times"],
         "seconds": start.elapsed().as_secs_f64(),
+        "plain": plain,
     })
+}
+
+/// The seconds of a plain run, for comparison; none if it was ended, as its bug may make it stand still.
+fn plain(jdk: &Jdk, classes: &Path, subject: &Subject) -> Option<f64> {
+    let mut command = Command::new(jdk.tool("java"));
+    let start = Instant::now();
+    let output = run(command.arg("-cp").arg(classes).arg(&subject.name), PLAIN_LIMIT);
+    output.status.code().map(|_| start.elapsed().as_secs_f64())
 }
 
 fn number(name: &str) -> Option<usize> {
@@ -319,7 +331,36 @@ fn table(subjects: &[Subject], attempts: &[Value], wanted: usize) -> Vec<String>
         );
     }
     println!("{}", shown_of_each(subjects, attempts));
+    println!("{}", times(attempts));
     poor
+}
+
+/// What `ravel run` took by the clock over all attempts: in seconds, and as a multiple of the plain run right before it.
+fn times(attempts: &[Value]) -> String {
+    let sorted = |of: &dyn Fn(&Value) -> Option<f64>| {
+        let mut all: Vec<f64> = attempts.iter().filter_map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    };
+    let seconds = sorted(&|attempt| attempt["seconds"].as_f64());
+    let multiples = sorted(&|attempt| Some(attempt["seconds"].as_f64()? / attempt["plain"].as_f64()?));
+    if seconds.is_empty() || multiples.is_empty() {
+        return "ravel run: no attempt was timed".to_owned();
+    }
+    format!(
+        "ravel run: median {:.1} s ({:.0} times plain), 95th percentile {:.1} s ({:.0} times), worst {:.1} s ({:.0} times)",
+        percentile(&seconds, 50),
+        percentile(&multiples, 50),
+        percentile(&seconds, 95),
+        percentile(&multiples, 95),
+        percentile(&seconds, 100),
+        percentile(&multiples, 100)
+    )
+}
+
+/// The smallest of these sorted values that so many in a hundred do not exceed.
+fn percentile(sorted: &[f64], hundredths: usize) -> f64 {
+    sorted[(sorted.len() * hundredths).div_ceil(100).max(1) - 1]
 }
 
 /// How many findings are shown of each bug, over all attempts that reached what is stated, and which programs show more than they have.
@@ -396,5 +437,16 @@ fn findings_are_counted_for_each_bug() {
     assert_eq!(
         shown_of_each(&subjects, &attempts),
         "shown findings ÷ bugs: 5 ÷ 4 = 1.25 (at most 1.1 is wanted); more than one each: One 2"
+    );
+}
+
+#[test]
+fn times_are_told_with_the_plain_run_beside_them() {
+    let attempts: Vec<Value> = (1..=20)
+        .map(|number| json!({ "seconds": f64::from(number), "plain": 0.5 }))
+        .collect();
+    assert_eq!(
+        times(&attempts),
+        "ravel run: median 10.0 s (20 times plain), 95th percentile 19.0 s (38 times), worst 20.0 s (40 times)"
     );
 }

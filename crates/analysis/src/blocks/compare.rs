@@ -1,4 +1,4 @@
-//! Blocks of different threads against each other: which orders of their accesses are unserialisable and possible.
+//! Blocks of different threads against each other: which orders of their accesses are unserializable and possible.
 
 use ravel_trace::{LocationId, Mode, SiteId, ThreadId};
 use rustc_hash::FxHashSet;
@@ -99,7 +99,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Looks for an unserialisable order of the accesses of two 2-blocks.
+    /// Looks for an unserializable order of the accesses of two 2-blocks.
     pub(super) fn two(&mut self, a: &Class, b: &Class) {
         let same_order = a.accesses[0].location == b.accesses[0].location;
         let kinds = |class: &Class| [class.accesses[0].kind, class.accesses[1].kind];

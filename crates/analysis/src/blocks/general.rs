@@ -1,7 +1,7 @@
 //! The general algorithm: atomicity of a whole set of transactions.
 //!
 //! **Paper.** Wang and Stoller, *Run-Time Analysis for Atomicity*, section 5.4: every pair must be atomic, then every
-//! interleaving of the uninitialised reads and final writes must be serialisable. Example 16 is why pairs are not enough.
+//! interleaving of the uninitialised reads and final writes must be serializable. Example 16 is why pairs are not enough.
 //!
 //! **Departures.** A set is first partitioned into groups that share written variables. Interleavings are enumerated in
 //! strides `acquire* access? release*`: acquires move right and releases left (Theorem 4.2), so no trace is lost. A
@@ -28,7 +28,7 @@ pub type Before<'a> = dyn Fn(StepRef, StepRef) -> bool + 'a;
 /// What is known about a set of transactions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SetVerdict {
-    /// Every feasible trace is serialisable.
+    /// Every feasible trace is serializable.
     Atomic,
     /// Some trace is not; the accesses that show it, in order.
     Violation {
@@ -41,7 +41,7 @@ pub enum SetVerdict {
     Unknown,
 }
 
-/// A pair of transactions that some interleaving makes unserialisable.
+/// A pair of transactions that some interleaving makes unserializable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PairViolation {
     /// `R W' W` or, over two variables, `W1 W'1 W'2 W2`.

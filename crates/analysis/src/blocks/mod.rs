@@ -1,4 +1,4 @@
-//! Block-based atomicity checking: which pairs and sets of units some interleaving makes unserialisable, and which locks
+//! Block-based atomicity checking: which pairs and sets of units some interleaving makes unserializable, and which locks
 //! are taken in a circle.
 //!
 //! The algorithms of Wang and Stoller, *Run-Time Analysis for Atomicity* (RV 2003), section 5, one file for each step:

@@ -31,7 +31,7 @@ pub struct Block {
     pub throughout: HeldLocks,
 }
 
-/// The unserialisable pattern that two blocks form.
+/// The unserializable pattern that two blocks form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Unserializable {
     /// A read between two writes.
@@ -124,7 +124,7 @@ pub(super) fn pattern(first: &Access, between: &Access, second: &Access) -> Opti
     }
 }
 
-/// An unserialisable interleaving of two transactions: which pattern, and the steps in order.
+/// An unserializable interleaving of two transactions: which pattern, and the steps in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clash {
     /// The pattern.

@@ -1,12 +1,12 @@
 //! Blocks of two variables.
 //!
 //! **Paper.** Wang and Stoller, *Run-Time Analysis for Atomicity*, section 5.3: 2-blocks over uninitialised reads and
-//! final writes, conditions 2B1 and 2B2, Theorem 5.4. The paper shows six of "a few dozen" unserialisable cases and
+//! final writes, conditions 2B1 and 2B2, Theorem 5.4. The paper shows six of "a few dozen" unserializable cases and
 //! refers to a report for the others.
 //!
 //! **Departures.** The cases are derived instead of listed. An uninitialised read before the other's final write, or a
 //! final write before the other's read or final write, says which transaction must come first in an equivalent
-//! serial trace; four events are unserialisable when their two conflicts say opposite things. A test enumerates all
+//! serial trace; four events are unserializable when their two conflicts say opposite things. A test enumerates all
 //! interleavings of all four-event blocks and compares this rule with the definition of view equivalence.
 //!
 //! **Promises.** Together with blocks of one variable, exact for two transactions (Theorem 5.4).
@@ -93,7 +93,7 @@ pub fn unserializable(shape: Shape, merge: Merge) -> bool {
     says_first && says_second
 }
 
-/// An unserialisable interleaving of two transactions over two variables.
+/// An unserializable interleaving of two transactions over two variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clash {
     /// What the four events are.
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_is_view_serialisability_of_every_merge_of_every_shape() {
+    fn the_rule_is_view_serializability_of_every_merge_of_every_shape() {
         let mut cases = 0;
         for shape in all_shapes() {
             let serial = [view(shape, MERGES[0]), view(shape, MERGES[5])];

@@ -130,9 +130,11 @@ impl Judged<'_> {
         let comparable = !self.contended || self.apart && self.comparable(runs, controls).is_some();
         match comparable {
             true => "its forced runs had the outcome of a serial order".into(),
-            false if self.undisturbed(runs, &self.begun_alike(runs, controls)).is_some() => {
-                "its forced runs had the outcome of a serial order when its units were over; what comes then depends on other threads too".into()
-            }
+            // Here the units did no harm. Elsewhere, as at the last seat, the same pattern may: directed runs compare how whole runs end.
+            false if self.undisturbed(runs, &self.begun_alike(runs, controls)).is_some() => Limit::new(
+                "its forced runs had the outcome of a serial order when its units were over; what comes then depends on other threads too",
+                [LimitKind::NotCompared],
+            ),
             false => Limit::new(
                 "other threads write to the same variables in a different order in each run, so the outcome could not be compared \
                  with serial orders",

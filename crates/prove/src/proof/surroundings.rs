@@ -30,23 +30,29 @@ impl Judged<'_> {
     /// The serial orders whose runs did the same as the forced ones until the units were over; the rest is missing. If others wrote while the
     /// units ran, no serial order of the units alone is like it.
     pub(super) fn begun_alike(&self, runs: &[Arc<Forced>], controls: &Controls) -> Controls {
-        // The schedules make them alike, unless a run left its own.
-        let by_schedule = |run: &Arc<Forced>| self.exact && (self.apart || run.slip().is_none());
-        if controls.runs().all(by_schedule) {
-            return controls.clone();
-        }
         let mut variables = BTreeSet::new();
         for run in runs.iter().chain(controls.runs()) {
             self.touched(run, &mut variables);
         }
         let wanted = self.surroundings(&runs[0], &variables);
+        // Threads that have no turn before the units run freely up to there.
+        let began_alike = |run: &Arc<Forced>| match (&wanted, self.surroundings(run, &variables)) {
+            (Some(wanted), Some(found)) => wanted.before == found.before,
+            (None, _) | (_, None) => true,
+        };
+        // The schedules make them alike, unless a run left its own.
+        let by_schedule = |run: &Arc<Forced>| self.exact && (self.apart || run.slip().is_none()) && began_alike(run);
+        let by_forcing = self.exact && runs.iter().all(began_alike);
+        if by_forcing && controls.runs().all(by_schedule) {
+            return controls.clone();
+        }
         let is_alike = |run: &Arc<Forced>| {
             let is_wanted =
                 |wanted: &Surroundings| !wanted.between && self.surroundings(run, &variables).as_ref() == Some(wanted);
             by_schedule(run) || wanted.as_ref().is_some_and(is_wanted)
         };
         let alike = controls.only(is_alike);
-        match self.elsewhere || alike.orders.is_empty() || !self.exact && !runs.iter().all(is_alike) {
+        match self.elsewhere || alike.orders.is_empty() || !by_forcing && !runs.iter().all(is_alike) {
             true => Controls {
                 others_between: true,
                 ..controls.clone()
