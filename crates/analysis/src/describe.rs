@@ -233,6 +233,18 @@ pub fn tell_locks_apart(names: &Names, state: &EngineState, raw: &[RawStep], ste
 
 /// What can happen, in one sentence.
 pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[FindingStep]) -> String {
+    as_sentence(words(rule, variables, units, steps))
+}
+
+/// A text that may begin with the name of a method, with a capital if that has an article: `The lambda in …`.
+pub fn as_sentence(text: String) -> String {
+    match text.strip_prefix("the ") {
+        Some(rest) => format!("The {rest}"),
+        None => text,
+    }
+}
+
+fn words(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[FindingStep]) -> String {
     let is_lock = |name: &String| {
         let of = |s: &FindingStep| {
             naming::lock::unnumbered(&s.variable) == name && matches!(s.op.as_str(), "acquire" | "release")
@@ -246,10 +258,10 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
     let what = listed(&told.collect::<Vec<_>>());
     let place = |s: &FindingStep| match (s.method.is_empty(), s.line) {
         (true, _) => format!("thread {}", s.thread),
-        (false, 0) => naming::qualified_method(&format!("{}.{}", s.class, s.method)),
+        (false, 0) => naming::method_in_sentence(&format!("{}.{}", s.class, s.method)),
         (false, line) => format!(
             "{} (line {line})",
-            naming::qualified_method(&format!("{}.{}", s.class, s.method))
+            naming::method_in_sentence(&format!("{}.{}", s.class, s.method))
         ),
     };
     let bare_place = |s: &FindingStep| match place(s).split_once(" (line ") {
@@ -258,20 +270,24 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
     };
     let unit = units
         .first()
-        .map_or_else(|| "a unit".to_owned(), |u| naming::qualified_method(&u.method));
+        .map_or_else(|| "a unit".to_owned(), |u| naming::method_in_sentence(&u.method));
     let other = steps
         .iter()
         .find(|s| steps.first().is_some_and(|f| f.thread != s.thread));
     let unruled = || format!("{what} is accessed without a consistent rule.");
     match rule.family() {
         RuleFamily::Race => match steps {
-            [first, .., second] => format!(
-                "{} can {} {what} while {} {}s it: nothing orders the two.",
-                place(first),
-                first.op,
-                place(second),
-                second.op
-            ),
+            [first, .., second] => match race_of_one_method(first, second, &what, variables.len() > 1) {
+                Some(sentence) => sentence,
+                None => format!(
+                    "{} can {} {what} while {} {}s {}: nothing orders the two.",
+                    place(first),
+                    first.op,
+                    place(second),
+                    second.op,
+                    if variables.len() > 1 { "them" } else { "it" }
+                ),
+            },
             _ => unruled(),
         },
         RuleFamily::Discipline => match steps {
@@ -300,15 +316,21 @@ pub fn message(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Fin
                     [_] => format!("The parts of {what}"),
                     _ => what,
                 };
-                format!(
-                    "{parts} belong together, but {unit} and {} interleave so that one sees or leaves them half changed.",
-                    place(other)
-                )
+                let who = match is_in(other, units.first()) {
+                    true => format!("two calls of {unit}"),
+                    false => format!("{unit} and {}", place(other)),
+                };
+                format!("{parts} belong together, but {who} interleave so that one sees or leaves them half changed.")
             }
             None => unruled(),
         },
         RuleFamily::Serializability => {
-            format!("{unit} interleaves with other threads in a way that no serial order produces ({what}).")
+            let who = match units_of_steps(units, steps).as_slice() {
+                [one] => format!("Calls of {one} interleave"),
+                some @ ([_, _] | [_, _, _]) => format!("{} interleave", listed(some)),
+                _ => format!("{unit} interleaves with other threads"),
+            };
+            format!("{who} in a way that no serial order produces ({what}).")
         }
         RuleFamily::LockOrder => match variables {
             // Locks of one class have one name.
@@ -359,12 +381,67 @@ fn between(steps: &[FindingStep]) -> String {
     words.to_owned()
 }
 
-/// The method that two steps are in, with their lines: `Stock.add (line 41)`, `Stock.add (lines 41 and 43)`. None if they are in two methods.
-fn places_of_one_method(first: &FindingStep, second: &FindingStep) -> Option<String> {
-    if first.method.is_empty() || (&first.class, &first.method) != (&second.class, &second.method) {
+/// The sentence of a race whose accesses lie in one method: two threads run it. None if they lie in two.
+fn race_of_one_method(first: &FindingStep, second: &FindingStep, what: &str, several: bool) -> Option<String> {
+    if !is_one_method(first, second) {
         return None;
     }
-    let method = naming::qualified_method(&format!("{}.{}", first.class, first.method));
+    let method = naming::method_in_sentence(&format!("{}.{}", first.class, first.method));
+    let line = |line: u32| match line {
+        0 => String::new(),
+        line => format!(" (line {line})"),
+    };
+    let at = line(second.line);
+    let deeds = match (first.op == second.op, first.line == second.line) {
+        (true, true) => format!("both {} {what}{at}", first.op),
+        (_, one_line) => format!(
+            "one {}s {what}{} while the other {}s {}{at}",
+            first.op,
+            if one_line { String::new() } else { line(first.line) },
+            second.op,
+            if several { "them" } else { "it" }
+        ),
+    };
+    Some(format!(
+        "Two threads can run {method} at once: {deeds}, and nothing orders the two."
+    ))
+}
+
+/// Whether two steps are in one method that is known.
+fn is_one_method(first: &FindingStep, second: &FindingStep) -> bool {
+    !first.method.is_empty() && (&first.class, &first.method) == (&second.class, &second.method)
+}
+
+/// The methods that the steps' threads are in as units, each once; none if a thread is in no unit, or if there is but one thread.
+fn units_of_steps(units: &[UnitRef], steps: &[FindingStep]) -> Vec<String> {
+    let mut methods: Vec<String> = Vec::new();
+    if steps.iter().all(|step| step.thread == steps[0].thread) {
+        return methods;
+    }
+    for step in steps {
+        let Some(unit) = units.iter().find(|unit| unit.thread == step.thread) else {
+            return Vec::new();
+        };
+        let method = naming::method_in_sentence(&unit.method);
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    methods
+}
+
+/// Whether a step lies in the method that a unit is.
+fn is_in(step: &FindingStep, unit: Option<&UnitRef>) -> bool {
+    let method = format!("{}.{}", step.class, step.method);
+    unit.is_some_and(|unit| !step.method.is_empty() && unit.method == method)
+}
+
+/// The method that two steps are in, with their lines: `Stock.add (line 41)`, `Stock.add (lines 41 and 43)`. None if they are in two methods.
+fn places_of_one_method(first: &FindingStep, second: &FindingStep) -> Option<String> {
+    if !is_one_method(first, second) {
+        return None;
+    }
+    let method = naming::method_in_sentence(&format!("{}.{}", first.class, first.method));
     let (from, to) = (first.line.min(second.line), first.line.max(second.line));
     Some(match (from, to) {
         (0, 0) => method,
@@ -380,5 +457,122 @@ pub fn listed(names: &[String]) -> String {
         [] => "shared state".to_owned(),
         [one] => one.clone(),
         [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::UnitKind;
+
+    fn step(thread: &str, op: &str, method: &str, line: u32) -> FindingStep {
+        FindingStep {
+            thread: thread.to_owned(),
+            op: op.to_owned(),
+            class: "shop.Phonebook".to_owned(),
+            method: method.to_owned(),
+            line,
+            ..FindingStep::default()
+        }
+    }
+
+    fn race(first: FindingStep, second: FindingStep) -> String {
+        let variables = ["shop.Phonebook.numbers".to_owned()];
+        message(Rule::DataRace, &variables, &[], &[first, second])
+    }
+
+    #[test]
+    fn a_race_of_two_methods_names_both() {
+        assert_eq!(
+            race(step("t1", "read", "get()V", 9), step("t2", "write", "add()V", 16)),
+            "Phonebook.get (line 9) can read Phonebook.numbers while Phonebook.add (line 16) writes it: nothing orders the two."
+        );
+    }
+
+    #[test]
+    fn a_race_of_one_method_with_itself_is_told_of_two_threads() {
+        let told = |one: (&str, u32), other: (&str, u32), method: &str| {
+            race(step("t1", one.0, method, one.1), step("t2", other.0, method, other.1))
+        };
+        assert_eq!(
+            told(("read", 16), ("write", 16), "add()V"),
+            "Two threads can run Phonebook.add at once: one reads Phonebook.numbers while the other writes it (line 16), \
+             and nothing orders the two."
+        );
+        assert_eq!(
+            told(("write", 16), ("read", 18), "add()V"),
+            "Two threads can run Phonebook.add at once: one writes Phonebook.numbers (line 16) while the other reads it \
+             (line 18), and nothing orders the two."
+        );
+        assert_eq!(
+            told(("write", 16), ("write", 16), "add()V"),
+            "Two threads can run Phonebook.add at once: both write Phonebook.numbers (line 16), and nothing orders the two."
+        );
+        assert_eq!(
+            told(("update", 0), ("update", 0), "lambda$main$0()V"),
+            "Two threads can run the lambda in Phonebook.main at once: both update Phonebook.numbers, and nothing orders \
+             the two."
+        );
+        assert!(
+            race(
+                step("t1", "read", "lambda$main$0()V", 5),
+                step("t2", "write", "add()V", 16)
+            )
+            .starts_with("The lambda in Phonebook.main (line 5) can read ")
+        );
+        // Two overloads are two methods.
+        assert!(
+            race(step("t1", "read", "add()V", 16), step("t2", "write", "add(I)V", 20))
+                .starts_with("Phonebook.add (line 16) can read ")
+        );
+    }
+
+    #[test]
+    fn a_cycle_names_its_methods() {
+        let told = |methods: &[&str]| {
+            let threads = ["t1", "t2", "t3", "t4"];
+            let unit = |(method, thread): (&&str, &str)| UnitRef {
+                thread: thread.to_owned(),
+                method: format!("shop.Duty.{method}()V"),
+                kind: UnitKind::Method,
+            };
+            let units: Vec<UnitRef> = methods.iter().zip(threads).map(unit).collect();
+            let steps = threads.map(|thread| step(thread, "write", "leave()V", 7));
+            let variables = ["shop.Duty.away".to_owned()];
+            message(Rule::Unserializable, &variables, &units, &steps)
+        };
+        let rest = "in a way that no serial order produces (Duty.away).";
+        assert_eq!(
+            told(&["ann", "ben", "cleo", "ann"]),
+            format!("Duty.ann, Duty.ben and Duty.cleo interleave {rest}")
+        );
+        assert_eq!(
+            told(&["ann", "ann", "ann", "ann"]),
+            format!("Calls of Duty.ann interleave {rest}")
+        );
+        let alone = format!("Duty.ann interleaves with other threads {rest}");
+        assert_eq!(told(&["ann", "ben", "cleo", "dora"]), alone);
+        assert_eq!(told(&["ann", "ben"]), alone, "two threads are in no unit");
+    }
+
+    #[test]
+    fn two_calls_of_one_method_leave_a_set_half_changed() {
+        let steps = [
+            step("t1", "write", "set(II)V", 7),
+            step("t2", "write", "set(II)V", 7),
+            step("t2", "write", "set(II)V", 8),
+            step("t1", "write", "set(II)V", 8),
+        ];
+        let variables = ["shop.Phonebook.low".to_owned(), "shop.Phonebook.high".to_owned()];
+        let unit = UnitRef {
+            thread: "t1".to_owned(),
+            method: "shop.Phonebook.set(II)V".to_owned(),
+            kind: UnitKind::Method,
+        };
+        assert_eq!(
+            message(Rule::AtomicSet, &variables, &[unit], &steps),
+            "Phonebook.low and Phonebook.high belong together, but two calls of Phonebook.set interleave so that one sees \
+             or leaves them half changed."
+        );
     }
 }

@@ -16,7 +16,7 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Findin
     let what = listed(&names);
     let unit = units
         .first()
-        .map_or_else(|| "the unit".to_owned(), |u| naming::qualified_method(&u.method));
+        .map_or_else(|| "the unit".to_owned(), |u| naming::method_in_sentence(&u.method));
     match rule.family() {
         RuleFamily::Race | RuleFamily::Discipline => one_lock_at(&what, steps),
         RuleFamily::Atomicity | RuleFamily::AtomicSet => match one_call(variables, steps) {
@@ -26,7 +26,7 @@ pub fn help(rule: Rule, variables: &[String], units: &[UnitRef], steps: &[Findin
         RuleFamily::Serializability => {
             let all: Vec<String> = units
                 .iter()
-                .map(|unit| naming::qualified_method(&unit.method))
+                .map(|unit| naming::method_in_sentence(&unit.method))
                 .collect();
             let all = match all.is_empty() {
                 true => unit.clone(),
@@ -51,11 +51,7 @@ pub fn of(finding: &Finding) -> String {
 fn method(step: &FindingStep) -> Option<String> {
     let name = naming::without_descriptor(&step.method);
     let known = !step.class.is_empty() && !name.is_empty();
-    let name = known.then(|| naming::qualified_method(&format!("{}.{name}", step.class)))?;
-    Some(match name.starts_with("lambda in ") {
-        true => format!("the {name}"),
-        false => name,
-    })
+    known.then(|| naming::method_in_sentence(&format!("{}.{name}", step.class)))
 }
 
 fn distinct(names: Vec<String>) -> Vec<String> {

@@ -91,7 +91,7 @@ fn calls_of_unit(steps: &[FindingStep]) -> Option<(&str, &str)> {
 /// What to change where a unit calls a collection more than once that is synchronised by itself; none if its calls are not known. `name` is the
 /// field that holds the collection.
 pub fn synchronised_help(finding: &Finding, name: &str) -> Option<String> {
-    let unit = naming::qualified_method(&finding.units.first()?.method);
+    let unit = naming::method_in_sentence(&finding.units.first()?.method);
     let own: Vec<&FindingStep> = {
         let thread = &finding.steps.first()?.thread;
         finding.steps.iter().filter(|step| step.thread == *thread).collect()

@@ -6,6 +6,7 @@
 //! instructions of the program that name the field. A thread that stands before such a write while another one reads the same cell is a data race,
 //! whatever made it be tried. Only the code of the program's own package is tried, and only writes with a call before them in their method.
 
+use ravel_analysis::describe::as_sentence;
 use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, FindingStep, Rule};
 use ravel_analysis::merge::fingerprint;
 use ravel_protocol::goal::{CodeSite, GoalShape, StepKind};
@@ -182,6 +183,22 @@ fn ready(
     }
 }
 
+/// What can happen; a method that reads what another thread writes in the same method is named once.
+fn told(reads: &CodeSite, writes: &CodeSite, variable: &str) -> String {
+    let (reader, writer) = (short_name(&reads.method), short_name(&writes.method));
+    as_sentence(match reads.method == writes.method {
+        true => format!(
+            "Two threads can run {reader} at once: one reads {variable} (line {}) before the other has written it (line {}), \
+             and nothing orders the two.",
+            reads.line, writes.line
+        ),
+        false => format!(
+            "{reader} (line {}) can read {variable} before {writer} (line {}) has written it: nothing orders the two.",
+            reads.line, writes.line
+        ),
+    })
+}
+
 fn finding(
     read: &FirstRead,
     (reads, writes): (&CodeSite, &CodeSite),
@@ -220,14 +237,7 @@ fn finding(
         patterns: vec!["R W'".into()],
         own_pattern: None,
         analyses: vec!["replay".into()],
-        message: format!(
-            "{} (line {}) can read {} before {} (line {}) has written it: nothing orders the two.",
-            short_name(&reads.method),
-            reads.line,
-            short.into_iter().rev().collect::<Vec<_>>().join("."),
-            short_name(&writes.method),
-            writes.line
-        ),
+        message: told(reads, writes, &short.into_iter().rev().collect::<Vec<_>>().join(".")),
         help: "Assign the field before the object is handed to another thread, or hold one lock at both accesses."
             .into(),
         variables: vec![variable.to_string()],
@@ -253,5 +263,34 @@ fn finding(
             owners: vec![None; 2],
             ..Candidate::default()
         }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ravel_protocol::goal::CodeMethod;
+
+    #[test]
+    fn a_method_that_reads_what_it_writes_is_named_once() {
+        let site = |name: &str, line: u32| CodeSite {
+            method: CodeMethod {
+                class: "shop/Timer".into(),
+                name: name.into(),
+                descriptor: "()V".into(),
+            },
+            bci: 0,
+            member: String::new(),
+            line,
+        };
+        assert_eq!(
+            told(&site("lambda$start$0", 9), &site("start", 7), "Timer.handle"),
+            "The lambda in Timer.start (line 9) can read Timer.handle before Timer.start (line 7) has written it: nothing orders the two."
+        );
+        assert_eq!(
+            told(&site("start", 9), &site("start", 7), "Timer.handle"),
+            "Two threads can run Timer.start at once: one reads Timer.handle (line 9) before the other has written it (line 7), \
+             and nothing orders the two."
+        );
     }
 }

@@ -3,6 +3,7 @@
 
 use ravel_analysis::finding::Finding;
 use ravel_protocol::goal::{CodeMethod, GoalShape};
+use ravel_trace::naming;
 
 use super::derive::{CodeGoal, CodePause, CodeRole, CodeStep, SerialOrder};
 
@@ -41,8 +42,7 @@ pub fn goal(shape: GoalShape, roles: Vec<CodeRole>, steps: Vec<CodeStep>) -> Cod
     }
 }
 
-/// `Stock.take`, for people.
+/// `Stock.take`, `the lambda in Stock.take`: for people.
 pub fn short_name(method: &CodeMethod) -> String {
-    let class = method.class.rsplit(['/', '$']).next().unwrap_or_default();
-    format!("{class}.{}", method.name)
+    naming::method_in_sentence(&format!("{}.{}", method.class.replace('/', "."), method.name))
 }

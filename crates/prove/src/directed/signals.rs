@@ -5,6 +5,7 @@
 //! has the lock is right. So a recorded wait and a recorded signal on the same lock are no finding by themselves: the order is tried, and
 //! is reported only if the thread waits in it and the program comes to a bad end that it has in no serial order.
 
+use ravel_analysis::describe::as_sentence;
 use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, Rule};
 use ravel_analysis::merge::fingerprint;
 use ravel_protocol::goal::{CodeMethod, CodeSite, GoalShape, StepKind};
@@ -267,11 +268,11 @@ fn finding(wait: &Seen, given: &Seen, names: &Names) -> Finding {
     let name = |seen: &Seen| short_name(&seen.section.at.method);
     Finding {
         analyses: vec!["replay".into()],
-        message: format!(
+        message: as_sentence(format!(
             "{} can miss a signal: {} signals after the decision to wait and before the wait.",
             name(wait),
             name(given)
-        ),
+        )),
         help: "Test the condition again after acquiring the lock, in a loop around the wait.".into(),
         variables,
         steps,

@@ -5,6 +5,7 @@
 //! the change of the entry, and the calls of the program that led there: these are the steps of the goal, on the same object with the same
 //! first argument. As with what the scan suspects, one thread that went through the code suffices; another one takes the other part.
 
+use ravel_analysis::describe::as_sentence;
 use ravel_analysis::finding::{Candidate, EventRef, Evidence, Finding, FindingStep, Rule, UnitKind, UnitRef};
 use ravel_analysis::merge::fingerprint;
 use ravel_protocol::goal::{CodeMethod, CodeSite, GoalShape, StepKind};
@@ -253,10 +254,10 @@ fn finding(tested: &Tested, names: &Names) -> Finding {
     let id = fingerprint(parts.into_iter());
     Finding {
         analyses: vec!["replay".into()],
-        message: format!(
+        message: as_sentence(format!(
             "{} is not atomic: another thread can set the entry between its call of {first} and its call of {second}.",
             short_name(&tested.method)
-        ),
+        )),
         help: format!(
             "Use one atomic call for both, such as computeIfAbsent, or hold one lock around {first} and {second}."
         ),

@@ -16,8 +16,8 @@ pub mod variable;
 
 pub use frame::Frame;
 pub use source::{
-    class, field, has_own_parameters, member, method, package, qualified_method, signature, simple_class,
-    without_descriptor,
+    class, field, has_own_parameters, member, method, method_in_sentence, package, qualified_method, signature,
+    simple_class, without_descriptor,
 };
 pub use threads::thread_names;
 pub use value::number_text;

@@ -125,6 +125,15 @@ pub fn qualified_method(qualified: &str) -> String {
     }
 }
 
+/// A method as a word of a sentence: `Stock.take`, `the lambda in Stock.take`.
+pub fn method_in_sentence(qualified: &str) -> String {
+    let name = qualified_method(qualified);
+    match name.starts_with("lambda in ") || name.starts_with("coroutine in ") {
+        true => format!("the {name}"),
+        false => name,
+    }
+}
+
 /// `shop.Stock.take(ILjava/lang/String;)Z` as `Stock.take(int, String)`; text that is no descriptor is left alone.
 pub fn signature(qualified: &str) -> String {
     let (name, descriptor) = qualified.split_at(without_descriptor(qualified).len());
