@@ -8,6 +8,7 @@
 //! id from run to run and when other code changes.
 
 mod alike;
+mod inner;
 mod library;
 mod repeated;
 mod same;
@@ -23,6 +24,7 @@ use crate::fix::{help, library_help};
 use crate::raw::{RawReport, RawStep};
 use crate::stop::Stop;
 use crate::units::UnitId;
+use inner::InnerUnits;
 use library::{Library, Link, Shared, connected};
 use ravel_trace::names::SiteKind;
 use ravel_trace::naming;
@@ -127,12 +129,13 @@ pub fn merge_until(stop: &Stop<'_>, reports: Vec<RawReport>, names: &Names, stat
         groups.entry(self::key(&describer, &report)).or_default().push(report);
     }
     absorb(&mut groups);
+    let inner = InnerUnits::new(names, state);
     let mut findings: Vec<Finding> = Vec::new();
     for (key, reports) in groups {
         if stop.now() {
             break;
         }
-        findings.push(finding(&describer, state, &key, reports));
+        findings.push(finding(&describer, (state, &inner), &key, reports));
     }
     findings.sort_by(|a, b| {
         b.evidence
@@ -427,7 +430,12 @@ fn take_turns(reports: Vec<RawReport>) -> Vec<RawReport> {
     in_turn.into_iter().map(|(.., report)| report).collect()
 }
 
-fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut reports: Vec<RawReport>) -> Finding {
+fn finding(
+    describer: &Describer<'_>,
+    (state, inner): (&EngineState, &InnerUnits<'_>),
+    key: &Key,
+    mut reports: Vec<RawReport>,
+) -> Finding {
     reports.sort_by_cached_key(strength);
     let library = key.family == KeyFamily::Race && !key.code.is_empty();
     if library {
@@ -437,6 +445,8 @@ fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut report
     let mut analyses: Vec<String> = Vec::new();
     let mut variables = Vec::new();
     let mut units = Vec::new();
+    // Methods that only call the code in question.
+    let mut callers: Vec<UnitRef> = Vec::new();
     let mut candidates = Vec::new();
     let mut known: FxHashSet<(Option<LocationId>, Option<LockId>, SiteId)> = FxHashSet::default();
     for report in &reports {
@@ -451,13 +461,19 @@ fn finding(describer: &Describer<'_>, state: &EngineState, key: &Key, mut report
                 push_new(&mut variables, describer.target(step));
             }
             if let Some(owner) = step.owner.filter(|_| units.len() < 8) {
-                push_new(&mut units, describer.unit(owner));
+                let within = inner.of(report, owner);
+                if within.is_some() {
+                    push_new(&mut callers, describer.unit(owner));
+                }
+                push_new(&mut units, describer.unit(within.unwrap_or(owner)));
             }
         }
         if candidates.len() < CANDIDATES {
             push_new(&mut candidates, candidate(describer, state, report));
         }
     }
+    let is_named = units.iter().any(|unit| !callers.contains(unit));
+    units.retain(|unit| !is_named || !callers.contains(unit));
     // A method that the user declares is a unit for that reason, whatever else makes it one.
     let declared: Vec<UnitRef> = units
         .iter()
