@@ -567,7 +567,7 @@ impl Analysis for Automata {
     fn left_out(&self) -> Vec<String> {
         let forgotten = self.certain.forgotten + self.any.forgotten;
         let conflicts = self.certain.conflicts_left_out + self.any.conflicts_left_out;
-        let units = format!("ended units of threads that had more than {KEPT} at a variable beside an open one");
+        let units = format!("units of threads that ended more than {KEPT} at a variable while another unit was open");
         let of_pairs = format!("conflicts of pairs of units that have more than {CONFLICTS}");
         left_out(
             "automata",

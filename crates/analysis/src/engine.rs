@@ -9,6 +9,7 @@ mod chains;
 mod pass;
 
 use crate::locks::{LocksetId, Locksets};
+use crate::numbers::number;
 use crate::optimistic::{SectionSearch, Sections, has_optimistic_reads};
 use crate::order::Order;
 use crate::raw::RawReport;
@@ -144,8 +145,21 @@ pub trait Analysis: Send {
 /// What an analysis left out, as sentences: of each number that is not 0, with what it counts.
 pub(crate) fn left_out<'a>(analysis: &str, counts: impl IntoIterator<Item = (u64, &'a str)>) -> Vec<String> {
     let some = counts.into_iter().filter(|(count, _)| *count > 0);
-    some.map(|(count, what)| format!("{analysis} left out {count} {what}"))
+    some.map(|(count, what)| format!("{analysis} left out {} {}", number(count), in_number(count, what)))
         .collect()
+}
+
+/// Words that begin with a plural, with the singular for one: `units of a method`, `unit of a method`.
+fn in_number(count: u64, what: &str) -> String {
+    let mut words: Vec<&str> = what.split(' ').collect();
+    if count == 1
+        && let Some(noun) = words.iter_mut().take(2).find(|word| word.ends_with('s'))
+    {
+        *noun = noun
+            .strip_suffix("sses")
+            .map_or(&noun[..noun.len() - 1], |_| &noun[..noun.len() - 2]);
+    }
+    words.join(" ")
 }
 
 /// What a pass gives.
@@ -402,6 +416,26 @@ mod tests {
             assert_eq!(step.point.thread, events[step.point.index as usize].thread);
         }
         pairs
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_in_words() {
+        let counts = [
+            (1, "units of methods"),
+            (2, "units of methods"),
+            (1, "further places"),
+            (1, "accesses"),
+        ];
+        assert_eq!(
+            left_out("race", counts.into_iter().chain([(0, "steps"), (1200, "steps")])),
+            [
+                "race left out 1 unit of methods",
+                "race left out 2 units of methods",
+                "race left out 1 further place",
+                "race left out 1 access",
+                "race left out 1,200 steps",
+            ]
+        );
     }
 
     #[test]

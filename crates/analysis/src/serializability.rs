@@ -352,7 +352,7 @@ impl Analysis for Serializability {
     fn left_out(&self) -> Vec<String> {
         let graphs = [&self.whole, &self.certain, &self.any].map(|projection| projection.graphs.iter().flatten());
         let forgotten = graphs.into_iter().flatten().map(|graph| graph.forgotten).sum();
-        let unsettled = format!("ended units of threads that had more than {UNSETTLED} beside an open one");
+        let unsettled = format!("units of threads that ended more than {UNSETTLED} while another unit was open");
         let shown = format!("units on a cycle whose code was shown {SHOWN} times");
         let counts = [
             (forgotten, unsettled.as_str()),

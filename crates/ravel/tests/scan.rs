@@ -258,7 +258,7 @@ fn a_run_lists_what_only_the_code_says() {
         );
         let all = run(ravel().current_dir(folder).args(["report", "run.json", "--all"]), LIMIT);
         assert!(
-            text(&all).contains("== seen in code, not reached in a run =="),
+            text(&all).contains("== seen in code, not found in a run =="),
             "{}",
             text(&all)
         );

@@ -84,8 +84,9 @@ pub fn render(report: &Report, options: &Options<'_>) -> String {
 fn summary_rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, String)> {
     let in_code = format!("{}; see the end of the page", words::ONLY_IN_CODE);
     let on_page = |text: String| {
+        let text = text.replace("see it with --all", "see them with --all");
         text.replace(&format!("{}; see them with --all", words::ONLY_IN_CODE), &in_code)
-            .replace("see them with --all", "tick “held back too” to see them")
+            .replace("see them with --all", "tick “held back too”")
             .replace(", see --all", "")
             .replace(", shown above because of --all", "")
     };

@@ -325,7 +325,7 @@ impl Units {
             (left_out.kept, format!("units, with {KEPT} steps already kept")),
             (
                 left_out.of_code,
-                format!("units of code that has more than {OF_CODE} different ones for each variable"),
+                format!("units of methods with more than {OF_CODE} variants at a variable"),
             ),
             (
                 left_out.ends,

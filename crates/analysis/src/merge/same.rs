@@ -109,12 +109,17 @@ fn guard_all(findings: &mut [Finding], gone: &BTreeMap<usize, usize>) {
             continue;
         }
         let variables: Vec<String> = variables.iter().map(|name| variable::short(name)).collect();
-        let methods: Vec<String> = methods.iter().map(|name| qualified_method(name)).collect();
+        // The fix says which methods hold the lock; others come to the further fields alone.
+        let others = methods.difference(&own.methods);
+        let others: Vec<String> = others.map(|name| qualified_method(name)).collect();
+        let places = match others.is_empty() {
+            true => String::new(),
+            false => format!(", also in {}", listed(&others)),
+        };
         findings[host].help = format!(
-            "{} The same lock must guard {}, in {}.",
+            "{} The same lock must guard {}{places}.",
             findings[host].help,
-            listed(&variables),
-            listed(&methods)
+            listed(&variables)
         );
     }
 }
@@ -349,9 +354,17 @@ mod tests {
         one[0].help = "Lock.".to_owned();
         one[0].evidence = Evidence::Harmful;
         fold_same(&mut one);
+        assert_eq!(one[0].help, "Lock. The same lock must guard Stock.most.");
+        let mut more = races(&[
+            ("shop.Stock.busy", "enter", "leave"),
+            ("shop.Stock.most", "enter", "reset"),
+        ]);
+        more[0].help = "Lock.".to_owned();
+        more[0].evidence = Evidence::Harmful;
+        fold_same(&mut more);
         assert_eq!(
-            one[0].help,
-            "Lock. The same lock must guard Stock.most, in Stock.enter."
+            more[0].help,
+            "Lock. The same lock must guard Stock.most, also in Stock.reset."
         );
         // Where some code locks, each method that does not is a bug of its own.
         let mut locked = found;

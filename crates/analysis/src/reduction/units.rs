@@ -433,7 +433,7 @@ impl Analysis for Reduction {
     }
 
     fn left_out(&self) -> Vec<String> {
-        let of_code = format!("units of code that has more than {SHAPES} different ones");
+        let of_code = format!("units of methods with more than {SHAPES} variants");
         let counts = [
             (self.cut, format!("steps of units longer than {STEPS}")),
             (self.unjudged, of_code),

@@ -56,7 +56,7 @@ pub struct Args {
 /// Whose exit code is returned.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExitCodeOf {
-    /// 0: recorded. 2: usage or input error. 3: no events recorded.
+    /// Ravel's own, as `ravel --help` lists them.
     Ravel,
     /// The program's own.
     Program,

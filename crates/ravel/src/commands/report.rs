@@ -55,9 +55,6 @@ pub struct ReportArgs {
 
 /// Columns of text where there is no terminal.
 const PLAIN_WIDTH: usize = 80;
-/// Columns of text on a terminal: enough for two threads side by side, and not too wide to read.
-const NARROWEST: usize = 60;
-const WIDEST: usize = 140;
 
 /// How text looks.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -92,7 +89,7 @@ impl ColorArgs {
         let of_terminal = || {
             let size = rustix::termios::tcgetwinsize(&out).ok()?;
             // A terminal that does not know its size says 0.
-            (size.ws_col > 0).then(|| usize::from(size.ws_col).clamp(NARROWEST, WIDEST))
+            (size.ws_col > 0).then(|| usize::from(size.ws_col).clamp(text::MIN_COLUMNS, text::MAX_COLUMNS))
         };
         self.width.or_else(of_terminal).unwrap_or(PLAIN_WIDTH)
     }

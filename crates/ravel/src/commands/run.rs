@@ -314,11 +314,11 @@ fn analysed(work: &WorkDone) -> String {
     let seconds = work.analysed.as_secs_f64();
     let suspected = work.suspected.map_or(String::new(), |suspected| {
         let all = count(suspected.all as u64, "suspicion");
-        let reached = match suspected.seen {
+        let seen = match suspected.seen {
             0 => "none".to_owned(),
             seen => seen.to_string(),
         };
-        format!("; static scan: {all}, {reached} reached in this run")
+        format!("; static scan: {all}, {seen} found in this run")
     });
     format!("{} analyses in {seconds:.1} s{suspected}", work.analyses)
 }
@@ -341,7 +341,7 @@ fn explored(searches: &[Searches]) -> String {
         }
         match search.failed {
             0 => text,
-            failed => format!("{text}, {failed} failed"),
+            failed => format!("{text}, {failed} of them with a failure"),
         }
     };
     searches.iter().map(one).collect()

@@ -54,9 +54,10 @@ pub fn rows(report: &Report, options: &Options<'_>) -> Vec<(&'static str, Look, 
         let how = if options.all {
             ", shown above because of --all"
         } else {
-            ": not proven harmful; see them with --all"
+            ": not proven harmful; see "
         };
-        rows.push(("held back", Look::Bold, format!("{}{how}", by_evidence(&held))));
+        let them = them(held.len(), options);
+        rows.push(("held back", Look::Bold, format!("{}{how}{them}", by_evidence(&held))));
     }
     if !report.suspicions.is_empty() {
         rows.push(("in code", Look::Bold, in_code(report, options)));
@@ -210,9 +211,19 @@ fn in_code(report: &Report, options: &Options<'_>) -> String {
     let how = if options.all {
         ", shown above because of --all"
     } else {
-        "; see them with --all"
+        "; see "
     };
-    format!("{count} of the static scan, {}{how}", words::ONLY_IN_CODE)
+    let them = them(report.suspicions.len(), options);
+    format!("{count} of the static scan, {}{how}{them}", words::ONLY_IN_CODE)
+}
+
+/// How to see so many that are not shown.
+fn them(count: usize, options: &Options<'_>) -> &'static str {
+    match (options.all, count) {
+        (true, _) => "",
+        (false, 1) => "it with --all",
+        (false, _) => "them with --all",
+    }
 }
 
 fn accepted(options: &Options<'_>) -> String {

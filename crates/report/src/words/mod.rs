@@ -29,7 +29,7 @@ pub const LADDER: [Evidence; 5] = [
 ];
 
 /// What is said of a suspicion of the static scan in the report of a run.
-pub const ONLY_IN_CODE: &str = "seen in code, not reached in a run";
+pub const ONLY_IN_CODE: &str = "seen in code, not found in a run";
 
 /// The rule's id, `data-race`.
 pub fn rule(rule: Rule) -> &'static str {
