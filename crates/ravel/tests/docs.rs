@@ -123,6 +123,59 @@ fn the_tutorial_does_what_it_says() {
     assert!(folder.path().join("report.html").exists());
 }
 
+/// Words that a reader has to read twice, for which the field has a plain one.
+const UNPLAIN: [&str; 7] = [
+    "whoever",
+    "nobody",
+    "for ever",
+    "as ever",
+    "of which",
+    "what is told",
+    "what is done to",
+];
+
+#[test]
+fn pages_rules_samples_and_help_are_in_plain_words() {
+    let mut texts = vec![("README.md".to_owned(), common::root().join("README.md"))];
+    for folder in ["docs", "docs/examples", "crates/report/src/rules"] {
+        for entry in std::fs::read_dir(common::root().join(folder))
+            .expect("a folder")
+            .flatten()
+        {
+            let path = entry.path();
+            if path.extension().is_some_and(|end| end == "md" || end == "txt") {
+                texts.push((path.display().to_string(), path));
+            }
+        }
+    }
+    assert!(texts.len() > 60, "{} texts", texts.len());
+    let read =
+        |(name, path): &(String, std::path::PathBuf)| (name.clone(), std::fs::read_to_string(path).expect("text"));
+    let mut texts: Vec<(String, String)> = texts.iter().map(read).collect();
+    for command in [
+        "", "run", "record", "check", "replay", "scan", "report", "own", "attach",
+    ] {
+        let words = command.split_whitespace().chain(["--help"]);
+        let output = run(ravel().args(words), LIMIT);
+        texts.push((
+            format!("ravel {command} --help"),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        ));
+    }
+    for (name, text) in texts {
+        let words: Vec<&str> = text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let text = format!(" {} ", words.join(" ").to_lowercase());
+        for unplain in UNPLAIN {
+            let at = text.find(&format!(" {unplain} "));
+            let near = at.map(|at| text[at..].chars().take(80).collect::<String>());
+            assert_eq!(near, None, "{name}");
+        }
+    }
+}
+
 #[test]
 fn the_example_workflow_does_what_it_says() {
     let workflow = page("examples/ravel.yml");

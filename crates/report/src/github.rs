@@ -82,7 +82,7 @@ fn annotate(out: &mut String, finding: &Finding, remark: &str, options: &Options
         let _ = write!(message, "\nAlso seen as: {}", words::also(finding));
     }
     if !finding.replay.is_empty() {
-        let _ = write!(message, "\nAgain: {}", finding.replay);
+        let _ = write!(message, "\nSee it again: {}", finding.replay);
     }
     let _ = writeln!(out, "::{level} {}::{}", properties.join(","), escape_data(&message));
 }

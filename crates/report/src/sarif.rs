@@ -145,7 +145,7 @@ fn result(finding: &Finding, options: &Options<'_>) -> Option<Value> {
         }
     }
     if !finding.help.is_empty() {
-        text.push_str(&format!(" {}", sentence(&finding.help)));
+        text.push_str(&format!(" Fix: {}", sentence(&finding.help)));
     }
     if !finding.also.is_empty() {
         text.push_str(&format!(" Also seen as {}.", words::also(finding)));

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::common;
-use ravel_analysis::finding::{Lane, LockLane, Recording};
+use crate::{common, examples};
+use ravel_analysis::finding::{Lane, LockLane, Recording, Rule};
 use ravel_report::{Format, Options, render};
 use serde_json::Value;
 
@@ -478,18 +478,18 @@ fn the_first_screen_has_the_sentence_the_threads_and_the_outcome() {
     let script = "const d = w.document; const row = d.querySelector('.finding');\
         const bottom = (n) => Math.ceil(n.getBoundingClientRect().bottom);\
         const right = (n) => Math.ceil(n.getBoundingClientRect().right);\
-        const of = { sentence: row.querySelector('.sentence'), outcome: row.querySelector('.outcome.bad'), lanes: row.querySelector('.lanes') };\
+        const of = { sentence: row.querySelector('.sentence'), outcome: row.querySelector('.outcome.bad'), lanes: row.querySelector('.lanes'),\
+          decisive: row.querySelector('.lanes .decisive') };\
         return { open: row.open, width: w.innerWidth, height: w.innerHeight,\
           bottoms: Object.fromEntries(Object.entries(of).map(([name, n]) => [name, bottom(n)])),\
-          tops: Object.fromEntries(Object.entries(of).map(([name, n]) => [name, Math.ceil(n.getBoundingClientRect().top)])),\
           rights: Object.values(of).map(right), scrolls: d.documentElement.scrollWidth - w.innerWidth };";
-    // On a phone the threads are below each other: there the first steps are on the first screen.
-    for (size, lanes) in [((1280, 900), "bottoms"), ((390, 844), "tops")] {
+    // On a phone the threads are below each other, and four steps are more than a screen: there the step that decides is on it.
+    for (size, threads) in [((1280, 900), "lanes"), ((390, 844), "decisive")] {
         let seen = drive_at(&chromium, &page, size, script);
         assert_eq!(seen["open"], true, "{seen}");
         assert_eq!((&seen["width"], &seen["height"]), (&size.0.into(), &size.1.into()));
-        for (edge, part) in [("bottoms", "sentence"), ("bottoms", "outcome"), (lanes, "lanes")] {
-            let at = seen[edge][part].as_u64().expect("a place");
+        for part in ["sentence", "outcome", threads] {
+            let at = seen["bottoms"][part].as_u64().expect("a place");
             assert!(
                 at <= size.1.into(),
                 "{part} is below the first screen of {size:?}: {seen}"
@@ -504,6 +504,36 @@ fn the_first_screen_has_the_sentence_the_threads_and_the_outcome() {
             seen["scrolls"].as_i64() <= Some(0),
             "{size:?} needs no sideways scrolling: {seen}"
         );
+    }
+}
+
+/// Of each rule that a run shows: the sample of `docs/examples`, on a phone.
+#[test]
+fn a_phone_shows_the_threads_of_every_sample_on_its_first_screen() {
+    let Some(chromium) = chromium() else { return };
+    let sources = examples::sources();
+    let script = "const d = w.document; const row = d.querySelector('.finding');\
+        const bottom = (n) => n ? Math.ceil(n.getBoundingClientRect().bottom) : 0;\
+        const fix = row.querySelector('.fix');\
+        return { lanes: bottom(row.querySelector('.lanes')), second: bottom(row.querySelectorAll('.lanes .step')[1]), steps: row.querySelectorAll('.lanes .step').length, outcome: bottom(row.querySelector('.outcome')),\
+          fix: !fix || fix.getBoundingClientRect().top >= bottom(row.querySelector('.lanes')),\
+          scrolls: d.documentElement.scrollWidth - w.innerWidth };";
+    for &rule in Rule::ALL {
+        let report = examples::example(rule);
+        if report.summary.events == 0 {
+            continue;
+        }
+        let page = render(&report, Format::Html, &Options::new(&sources));
+        let seen = drive_at(&chromium, &page, (390, 844), script);
+        let part = match seen["steps"].as_u64() {
+            Some(0..=4) => "lanes",
+            _ => "second",
+        };
+        for part in [part, "outcome"] {
+            assert!(seen[part].as_u64() <= Some(844), "{part} of {rule:?}: {seen}");
+        }
+        assert_eq!(seen["fix"], true, "the fix of {rule:?} is below the threads");
+        assert!(seen["scrolls"].as_i64() <= Some(0), "{rule:?}: {seen}");
     }
 }
 

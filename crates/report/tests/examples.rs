@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common;
 use ravel_analysis::finding::{Evidence, Report, Rule, Summary};
+use ravel_report::layout::width;
 use ravel_report::{Format, Options, SourceFinder, json, render, words};
 use serde_json::Value;
 
@@ -36,7 +37,7 @@ fn in_step(name: &str, expected: &str) {
 }
 
 /// The report of a rule, with that finding alone and without what differs from run to run.
-fn example(rule: Rule) -> Report {
+pub fn example(rule: Rule) -> Report {
     let name = format!("{}.json", words::rule(rule));
     let text = std::fs::read_to_string(file(&name)).unwrap_or_else(|error| panic!("{name}: {error}; `make examples`"));
     let mut report = json::read(&text).expect("a report");
@@ -52,7 +53,8 @@ fn example(rule: Rule) -> Report {
     report
 }
 
-fn sources() -> SourceFinder {
+/// The sources of the programs that the samples come from.
+pub fn sources() -> SourceFinder {
     let mut sources = SourceFinder::new(root());
     for folder in ["bugs", "examples", "failures"] {
         sources.add(root().join("subjects").join(folder));
@@ -97,7 +99,18 @@ fn every_rule_has_a_sample_report_that_is_in_step() {
                 .any(|row| line.starts_with(row))
         };
         let rows = text.lines().take_while(|line| !summary(line)).count();
+        // A screen of 80 by 24, with a row for the prompt; only commands may be longer, because they are copied.
         assert!(rows <= 24, "{name}: {rows} rows do not fit a screen\n{text}");
+        let is_command = |line: &&str| {
+            ["  see it again: ", "  more: "]
+                .iter()
+                .any(|start| line.starts_with(start))
+        };
+        let wide = text
+            .lines()
+            .filter(|line| !is_command(line))
+            .find(|line| width(line) > 80);
+        assert_eq!(wide, None, "{name} is wider than a screen");
         in_step(
             &format!("{name}.sarif"),
             &with_one_rule(&render(&report, Format::Sarif, &options), rule),

@@ -249,6 +249,14 @@ fn sarif_has_what_code_scanning_needs() {
         let index = usize::try_from(result["ruleIndex"].as_u64().expect("index")).expect("small");
         assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
     }
+    for rule in log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("rules") {
+        for form in ["text", "markdown"] {
+            let page = rule["help"][form].as_str().expect("the page of the rule");
+            assert!(page.lines().count() > 10, "{}: {page}", rule["id"]);
+        }
+        // An address must be absolute and lead somewhere: there is none yet.
+        assert!(rule.get("helpUri").is_none(), "{}", rule["id"]);
+    }
     let atomicity = &results[0];
     assert_eq!(
         atomicity["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
@@ -383,6 +391,23 @@ fn every_format_leads_to_the_method_to_fix() {
     let before = Report::default();
     let diff = ravel_report::diff::Diff::between(&before, &report, false);
     assert!(diff.text(80).contains("Stock.java:20"));
+}
+
+#[test]
+fn a_race_of_one_method_with_itself_is_told_of_two_threads_in_every_format() {
+    let sources = common::sources();
+    let mut report = common::report("data-race");
+    let finding = &mut report.findings[0];
+    let (variables, units, steps) = (&finding.variables, &finding.units, &finding.steps);
+    finding.message = ravel_analysis::describe::message(finding.rule, variables, units, steps);
+    let sentence = "Two threads can run Hits.hit at once: one reads Hits.total while the other writes it (line 7), and nothing \
+                    orders the two.";
+    assert_eq!(finding.message, sentence);
+    for format in Format::ALL {
+        let text = render(&report, *format, &Options::new(&sources));
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(sentence), "{format}: {text}");
+    }
 }
 
 #[test]
@@ -566,7 +591,7 @@ fn what_only_the_code_says_is_apart_in_every_format() {
         };
         render(&report, format, &options)
     };
-    let remark = "seen in code, not reached in a run";
+    let remark = "seen in code, not found in a run";
     for format in [Format::Text, Format::Sarif, Format::Junit, Format::Github] {
         let (short, all) = (rendered(format, false), rendered(format, true));
         for id in &ids {

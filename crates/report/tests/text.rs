@@ -117,7 +117,7 @@ fn no_line_is_too_long_at_any_width() {
     let sources = common::sources();
     for name in common::REPORTS {
         let report = common::report(name);
-        for columns in 40..=120 {
+        for columns in 40..=140 {
             for (unicode, verbose) in [(false, false), (true, false), (false, true), (true, true)] {
                 let options = Options {
                     width: columns,
@@ -155,7 +155,7 @@ fn hostile_and_long_names_stay_in_their_columns() {
             step.line = u32::MAX;
         }
     }
-    for columns in [40, 57, 80, 120] {
+    for columns in [40, 57, 80, 140] {
         let options = Options {
             width: columns,
             all: true,

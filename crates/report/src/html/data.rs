@@ -140,7 +140,7 @@ fn recorded_step(step: &FindingStep) -> FindingStep {
 }
 
 /// Characters of an outcome beside the orders.
-const MOST_OF_END: usize = 80;
+const MOST_OF_END: usize = 120;
 
 /// What comes before the comparison with the serial orders.
 fn own_end(outcome: &Outcome) -> Option<String> {
@@ -289,7 +289,7 @@ mod tests {
             told(OutcomeKind::Exception, "java.lang.Error: 1; 2"),
             "uncaught exception"
         );
-        let long = format!("Log.text was {}; every serial order gives \"\"", "x".repeat(100));
+        let long = format!("Log.text was {}; every serial order gives \"\"", "x".repeat(120));
         assert_eq!(told(OutcomeKind::Value, &long), "wrong value");
     }
 

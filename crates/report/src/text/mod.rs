@@ -17,9 +17,9 @@ use style::{Look, Style};
 pub use style::{colors_wanted, unicode_wanted};
 
 /// Narrower than this nothing can be laid out.
-const MIN_COLUMNS: usize = 40;
+pub const MIN_COLUMNS: usize = 40;
 /// Wider than this nothing gets easier to read.
-const MAX_COLUMNS: usize = 120;
+pub const MAX_COLUMNS: usize = 140;
 /// How many callers a call chain shows.
 const MAX_CALLERS: usize = 3;
 
