@@ -402,9 +402,7 @@ fn race_of_one_method(first: &FindingStep, second: &FindingStep, what: &str, sev
             if several { "them" } else { "it" }
         ),
     };
-    Some(format!(
-        "Two threads can run {method} at once: {deeds}, and nothing orders the two."
-    ))
+    Some(format!("Two threads can run {method} at once: {deeds}."))
 }
 
 /// Whether two steps are in one method that is known.
@@ -496,22 +494,20 @@ mod tests {
         };
         assert_eq!(
             told(("read", 16), ("write", 16), "add()V"),
-            "Two threads can run Phonebook.add at once: one reads Phonebook.numbers while the other writes it (line 16), \
-             and nothing orders the two."
+            "Two threads can run Phonebook.add at once: one reads Phonebook.numbers while the other writes it (line 16)."
         );
         assert_eq!(
             told(("write", 16), ("read", 18), "add()V"),
             "Two threads can run Phonebook.add at once: one writes Phonebook.numbers (line 16) while the other reads it \
-             (line 18), and nothing orders the two."
+             (line 18)."
         );
         assert_eq!(
             told(("write", 16), ("write", 16), "add()V"),
-            "Two threads can run Phonebook.add at once: both write Phonebook.numbers (line 16), and nothing orders the two."
+            "Two threads can run Phonebook.add at once: both write Phonebook.numbers (line 16)."
         );
         assert_eq!(
             told(("update", 0), ("update", 0), "lambda$main$0()V"),
-            "Two threads can run the lambda in Phonebook.main at once: both update Phonebook.numbers, and nothing orders \
-             the two."
+            "Two threads can run the lambda in Phonebook.main at once: both update Phonebook.numbers."
         );
         assert!(
             race(

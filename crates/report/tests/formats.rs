@@ -400,8 +400,7 @@ fn a_race_of_one_method_with_itself_is_told_of_two_threads_in_every_format() {
     let finding = &mut report.findings[0];
     let (variables, units, steps) = (&finding.variables, &finding.units, &finding.steps);
     finding.message = ravel_analysis::describe::message(finding.rule, variables, units, steps);
-    let sentence = "Two threads can run Hits.hit at once: one reads Hits.total while the other writes it (line 7), and nothing \
-                    orders the two.";
+    let sentence = "Two threads can run Hits.hit at once: one reads Hits.total while the other writes it (line 7).";
     assert_eq!(finding.message, sentence);
     for format in Format::ALL {
         let text = render(&report, *format, &Options::new(&sources));

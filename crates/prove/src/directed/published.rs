@@ -188,8 +188,7 @@ fn told(reads: &CodeSite, writes: &CodeSite, variable: &str) -> String {
     let (reader, writer) = (short_name(&reads.method), short_name(&writes.method));
     as_sentence(match reads.method == writes.method {
         true => format!(
-            "Two threads can run {reader} at once: one reads {variable} (line {}) before the other has written it (line {}), \
-             and nothing orders the two.",
+            "Two threads can run {reader} at once: one reads {variable} (line {}) before the other has written it (line {}).",
             reads.line, writes.line
         ),
         false => format!(
@@ -289,8 +288,7 @@ mod tests {
         );
         assert_eq!(
             told(&site("start", 9), &site("start", 7), "Timer.handle"),
-            "Two threads can run Timer.start at once: one reads Timer.handle (line 9) before the other has written it (line 7), \
-             and nothing orders the two."
+            "Two threads can run Timer.start at once: one reads Timer.handle (line 9) before the other has written it (line 7)."
         );
     }
 }

@@ -201,7 +201,7 @@
         if (last !== null && number > last + 1) table.append(element("tr", {}, element("td", { class: "n" }, "⋮"), element("td", {}, ""), element("td", {}, "")));
         last = number;
         const steps = here.filter((s) => s.line === number);
-        const who = [...new Set(steps.map((s) => `${s.index + 1} ${s.thread}${s.calls ? " calls" : ""}`))].join(", ");
+        const who = [...new Set(steps.map((s) => [s.index + 1, s.thread, s.calls && "calls"].filter(Boolean).join(" ")))].join(", ");
         const own = steps.find((s) => !s.calls);
         const line = element("tr", steps.length ? { class: own ? "marked" : "calls" } : {}, element("td", { class: "n" }, String(number)),
           element("td", {}, code(text, own && own.word)), element("td", { class: "who" }, who));

@@ -189,9 +189,10 @@ impl<'a> Screen<'a> {
             );
         }
         let inner = if call.is_some() { inner(step) } else { String::new() };
-        let does = format!("{}{inner}{}", words::step_does(step), words::locks_held(step));
-        let does = clean(&does);
-        let mut lines = wrap(&does, room.saturating_sub(2));
+        let does = clean(&format!("{}{inner}", words::step_does(step)));
+        let held = clean(&words::locks_held(step));
+        let mut lines = wrap(&format!("{does}{held}"), room.saturating_sub(2));
+        // A part of the locks would say nothing.
         if lines.len() > most {
             lines = vec![cut(&does, room.saturating_sub(2), style.glyphs.ellipsis)];
         }

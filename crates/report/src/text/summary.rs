@@ -180,8 +180,12 @@ fn found(shown: &[&Finding]) -> String {
     }
     let count = |noun| words::count(u64::try_from(shown.len()).unwrap_or(u64::MAX), noun);
     if shown.iter().all(|f| f.evidence == Evidence::Suspected) {
+        let what = match shown.len() {
+            1 => "a rule of thumb",
+            _ => "rules of thumb",
+        };
         return format!(
-            "{}: rules of thumb that the code breaks, not tried in a run",
+            "{}: {what} that the code breaks, not tried in a run",
             count("suspicion")
         );
     }

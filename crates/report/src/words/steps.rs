@@ -217,7 +217,10 @@ pub fn decisive(finding: &Finding) -> Option<usize> {
 /// What the interleaving of a finding shows.
 pub fn order_heading(finding: &Finding) -> &'static str {
     if finding.evidence == Evidence::Suspected {
-        return "the accesses";
+        return match finding.steps.iter().all(is_access) {
+            true => "the accesses",
+            false => "the steps",
+        };
     }
     match finding.rule.family() {
         RuleFamily::Race => "two accesses that nothing orders",
@@ -281,6 +284,7 @@ fn tell_locks_apart(steps: &mut [FindingStep]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ravel_analysis::finding::Rule;
 
     #[test]
     fn a_step_tells_the_part_and_the_value() {
@@ -320,6 +324,26 @@ mod tests {
         };
         assert_eq!(does("java.util.HashMap.putVal(I)V"), "reads m");
         assert_eq!(does("java.util.concurrent.atomic.AtomicInteger.get()I"), "reads m = 1");
+    }
+
+    #[test]
+    fn the_heading_says_what_the_steps_are() {
+        let told = |evidence, ops: &[&str]| {
+            let step = |op: &&str| FindingStep {
+                op: (*op).to_owned(),
+                ..FindingStep::default()
+            };
+            order_heading(&Finding {
+                steps: ops.iter().map(step).collect(),
+                ..Finding::new("1".to_owned(), Rule::NestedWait, evidence)
+            })
+        };
+        assert_eq!(told(Evidence::Suspected, &["read", "write"]), "the accesses");
+        assert_eq!(told(Evidence::Suspected, &["acquire", "wait"]), "the steps");
+        assert_eq!(
+            told(Evidence::Confirmed, &["acquire", "wait"]),
+            "the order that breaks it"
+        );
     }
 
     #[test]
