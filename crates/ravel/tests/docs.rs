@@ -60,6 +60,10 @@ fn is_steady(line: &str) -> bool {
         "  fix:",
         "  forced run:",
         "  more:",
+        // The second line of the sentence, and the steps of either thread.
+        "  Votes.votes (",
+        "               reads ",
+        "               updates ",
     ]
     .iter()
     .any(|start| line.starts_with(start))
