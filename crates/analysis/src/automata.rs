@@ -457,7 +457,7 @@ fn single(access: &Access, owner: Owner, mine: &Summary, other: &Summary, found:
         let (Some(first), Some(middle)) = (first, middle) else {
             continue;
         };
-        if !ends || first.index >= middle.index {
+        if !ends || first.index >= middle.index || access.cell.lock_state && kinds[0] == W {
             continue;
         }
         let step = |point, owner| RawStep {

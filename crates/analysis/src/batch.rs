@@ -84,6 +84,8 @@ pub struct Target {
     pub by_mode: bool,
     /// Marked `@NotAtomic`.
     pub exempt: bool,
+    /// What a program may ask of a lock.
+    pub lock_state: bool,
     /// Proven to be free of races.
     pub race_free: bool,
     /// On what the access depends, if it writes.

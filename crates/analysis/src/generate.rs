@@ -297,6 +297,7 @@ impl Generator {
                 SiteId(0),
                 Op::Join {
                     child: ThreadId(thread),
+                    limited: false,
                 },
             ));
             return Some(self.emit(thread, SiteId(0), Op::End { exception: false }));
@@ -449,7 +450,7 @@ pub fn std_line(names: &Names, event: &Event) -> Option<String> {
         Op::Acquire { lock: l, .. } => format!("acq({})", lock(l)),
         Op::Release { lock: l, .. } => format!("rel({})", lock(l)),
         Op::Fork { child } => format!("fork(T{})", child.0),
-        Op::Join { child } => format!("join(T{})", child.0),
+        Op::Join { child, .. } => format!("join(T{})", child.0),
         Op::UnitBegin => "begin()".to_owned(),
         Op::UnitEnd => "end()".to_owned(),
         _ => return None,

@@ -143,7 +143,10 @@ impl Order {
     /// An event that is no access: what it comes after.
     pub fn before(&mut self, event: &Event, names: &Names) {
         let (thread, known) = (event.thread, &mut self.known);
-        let mut after = |_, channel| known.comes_after(thread, channel);
+        let mut after = |rule, channel| match (rule, channel) {
+            (EdgeRule::LimitedJoin, Channel::Thread(child)) => known.sees_end(thread, child),
+            _ => known.comes_after(thread, channel),
+        };
         self.edges.runs_at(thread, event.site, names, &mut after);
         self.edges.other(event, names, after);
         if matches!(event.op, Op::Resume { .. }) {
@@ -493,6 +496,17 @@ impl Known {
             }
             Channel::Exclusive(lock) => self.takes(thread, lock, |clocks| &clocks.exclusive),
             Channel::Shared(lock) => self.takes(thread, lock, |clocks| &clocks.shared),
+        }
+    }
+
+    /// A thread has seen the end of another one, in the full order alone.
+    fn sees_end(&mut self, thread: ThreadId, child: ThreadId) {
+        if !self.kept.full {
+            return;
+        }
+        let ended = self.of(child).full.clone();
+        if self.threads[thread.index()].full.join(&ended) {
+            self.full_snapshots.changed(thread);
         }
     }
 

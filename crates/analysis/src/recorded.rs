@@ -107,7 +107,7 @@ fn record(set: &[Transaction], volatile: impl Fn(usize) -> bool) -> Recorded {
                 Action::Acquire(lock, mode) => Op::Acquire { lock, mode },
                 Action::Release(lock, mode) => Op::Release { lock, mode },
                 Action::Fork(child) => Op::Fork { child },
-                Action::Join(child) => Op::Join { child },
+                Action::Join(child) => Op::Join { child, limited: false },
             };
             add(&mut names, thread, op);
         }

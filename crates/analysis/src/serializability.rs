@@ -320,7 +320,7 @@ impl Analysis for Serializability {
     }
 
     fn access(&mut self, view: &View, access: &Access) {
-        if access.cell.exempt {
+        if access.cell.exempt || access.cell.lock_state {
             return;
         }
         self.whole.access(view, access, access.owners.whole, &mut self.found);

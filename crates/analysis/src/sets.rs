@@ -57,6 +57,9 @@ pub struct Cell {
     pub by_mode: bool,
     /// Marked `@NotAtomic`: accesses to it belong to no unit and race on purpose.
     pub exempt: bool,
+    /// What a program may ask of a lock. Only what a unit asked before can be out of date: that it sees a lock held, or gives one up, is no
+    /// anomaly.
+    pub lock_state: bool,
     /// The object it is part of.
     pub object: Option<ObjectId>,
     /// Proven to be free of races.
@@ -193,6 +196,7 @@ impl Cells {
             synchronizing,
             by_mode: false,
             exempt,
+            lock_state: synchronizing && names.is_lock_state(location),
             object,
             race_free: field.is_some_and(|field| settings.focus.is_race_free(names, field)),
             word,

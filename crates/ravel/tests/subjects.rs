@@ -366,7 +366,7 @@ fn concerns(event: &Event, wanted: &str, names: &Names) -> bool {
         | Op::Resume { lock, .. }
         | Op::Notify { lock, .. } => is_class(&names.lock(lock).name, wanted),
         Op::Send { sync } | Op::Receive { sync } => is_class(&names.sync(sync).name, wanted),
-        Op::Fork { child } | Op::Join { child } => names.thread(child).name == wanted,
+        Op::Fork { child } | Op::Join { child, .. } => names.thread(child).name == wanted,
         Op::Enter { method } | Op::Exit { method } => {
             let method = names.method(method);
             member(&names.class(method.class).name, &method.name)

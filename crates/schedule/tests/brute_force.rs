@@ -224,6 +224,7 @@ fn case(random: &mut Rng, kind: Kind) -> Case {
                 },
                 Act::Join(child) => Op::Join {
                     child: ThreadId(child as u32),
+                    limited: false,
                 },
             };
             reads[thread].push(read);

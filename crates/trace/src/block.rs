@@ -8,7 +8,7 @@ use std::io;
 pub(crate) const MAGIC: [u8; 8] = *b"\x89RAVEL\r\n";
 
 /// The version this code writes; it reads this and all earlier ones.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Magic, version, and four bytes kept for later.
 pub(crate) const FILE_HEADER_LEN: usize = 16;

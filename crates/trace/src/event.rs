@@ -117,6 +117,8 @@ pub enum Op {
     Join {
         /// The thread that ended.
         child: ThreadId,
+        /// The wait had a short limit: without that end the thread would have gone on all the same.
+        limited: bool,
     },
     /// The release half of other synchronisation: it happens before every later receive.
     Send {

@@ -212,6 +212,19 @@ impl Names {
             .is_some_and(|f| self.fields[f.index()].flags & flags::VOLATILE != 0)
     }
 
+    /// Whether a location is what a program may ask of a lock: that it is held, or how many permits are left. Every use of the lock changes
+    /// it.
+    pub fn is_lock_state(&self, location: LocationId) -> bool {
+        let Some(field) = self.field_of(location).map(|field| self.field(field)) else {
+            return false;
+        };
+        let is_modelled = field.flags & flags::SYNTHETIC != 0 && matches!(field.name.as_str(), "held" | "permits");
+        is_modelled
+            && self.classes[field.class.index()]
+                .name
+                .starts_with("java.util.concurrent.")
+    }
+
     /// A site's table entry.
     pub fn site(&self, site: SiteId) -> &Site {
         &self.sites[site.index()]

@@ -5,6 +5,7 @@
 //! | program | every earlier event of the thread | every event | hard |
 //! | [fork](EdgeRule::Fork) | `fork t` | the first event of `t`; `join t`, if `t` has no event | hard |
 //! | [join](EdgeRule::Join) | the last event of `t` | `join t` | hard |
+//! | [limited join](EdgeRule::LimitedJoin) | the last event of `t` | `join t` by a wait with a short limit | full |
 //! | [notify](EdgeRule::Notify) | the notification that [`WaitSet`] pairs with the wait | `resume m`, notified | hard |
 //! | [send](EdgeRule::Send) | every earlier `send s` | `receive s` | hard |
 //! | [class](EdgeRule::Class) | `initialized C` | a thread's next use of `C`: an event in its code, an entry of one of its methods, an access to one of its static fields | hard |
@@ -45,6 +46,8 @@ pub enum EdgeRule {
     Fork,
     /// What sees the end of a thread comes after all of it.
     Join,
+    /// The same where the limit of the wait could have ended it as well.
+    LimitedJoin,
     /// A waiter goes on after the notification that chose it.
     Notify,
     /// A waiter goes on after a notification that was expected to choose another waiter.
@@ -64,7 +67,7 @@ pub enum EdgeRule {
 impl EdgeRule {
     /// Whether the edge is part of the hard order, which a reordering must keep, or of the full order only.
     pub fn is_hard(self) -> bool {
-        !matches!(self, EdgeRule::EarlierVolatile | EdgeRule::Lock)
+        !matches!(self, EdgeRule::LimitedJoin | EdgeRule::EarlierVolatile | EdgeRule::Lock)
     }
 }
 
@@ -148,8 +151,9 @@ impl Edges {
                 out(EdgeRule::Lock, Channel::Exclusive(lock));
                 out(EdgeRule::Lock, Channel::Shared(lock));
             }
-            Op::Join { child } if child != thread => match self.begun.get(child.index()) {
-                Some(true) => out(EdgeRule::Join, Channel::Thread(child)),
+            Op::Join { child, limited } if child != thread => match (self.begun.get(child.index()), limited) {
+                (Some(true), false) => out(EdgeRule::Join, Channel::Thread(child)),
+                (Some(true), true) => out(EdgeRule::LimitedJoin, Channel::Thread(child)),
                 _ => out(EdgeRule::Fork, Channel::Fork(child)),
             },
             Op::Receive { sync } => out(EdgeRule::Send, Channel::Send(sync)),

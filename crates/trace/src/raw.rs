@@ -120,6 +120,8 @@ pub enum RawKind {
     /// a = 0, b = 0; the site is the program's call inside which the following accesses in code of the JDK lie; unordered like a
     /// plain access, no point.
     Call = 35,
+    /// As `Join`, by a wait with a short limit, which the end of the thread came before.
+    JoinLimited = 36,
 }
 
 impl RawRecord {
@@ -168,7 +170,7 @@ impl RawKind {
     #[inline]
     pub fn from_bits(bits: u8) -> Option<RawKind> {
         use RawKind::*;
-        const ALL: [RawKind; 36] = [
+        const ALL: [RawKind; 37] = [
             Mark,
             Stamp,
             Read,
@@ -205,6 +207,7 @@ impl RawKind {
             UnitEnd,
             Returned,
             Call,
+            JoinLimited,
         ];
         ALL.get(usize::from(bits)).copied()
     }

@@ -24,7 +24,7 @@
 //! | `acq m`, `rel m`, `acqs m`, `rels m` | take and give up a lock, alone or shared (outermost: nothing is resolved) |
 //! | `wait m`, `resume m`, `timeout m` | give a monitor up to wait; have it back, notified or not |
 //! | `notify m`, `notifyall m` | wake |
-//! | `fork t`, `join t`, `begin`, `end`, `end!` | threads; `end!` by an uncaught exception |
+//! | `fork t`, `join t`, `joinwithin t`, `begin`, `end`, `end!` | threads; `joinwithin` by a wait with a short limit, `end!` by an uncaught exception |
 //! | `send s`, `recv s` | other synchronisation |
 //! | `enter C.m`, `exit` | methods; `enter private C.m(I)V` with modifiers (`private`, `static`, `synchronized`) and descriptor |
 //! | `call` | the program's call, inside which the next accesses in code of the JDK lie |
@@ -194,8 +194,9 @@ impl Parser {
             "fork" => Op::Fork {
                 child: self.builder.thread(argument),
             },
-            "join" => Op::Join {
+            "join" | "joinwithin" => Op::Join {
                 child: self.builder.thread(argument),
+                limited: name == "joinwithin",
             },
             "begin" => Op::Begin,
             "end" => Op::End { exception: false },

@@ -124,7 +124,7 @@ fn touch(event: &Event, reader: &Reader) {
         ravel_trace::Op::Acquire { lock, .. } | ravel_trace::Op::Release { lock, .. } => {
             names.lock(lock);
         }
-        ravel_trace::Op::Fork { child } | ravel_trace::Op::Join { child } => {
+        ravel_trace::Op::Fork { child } | ravel_trace::Op::Join { child, .. } => {
             names.thread(child);
         }
         ravel_trace::Op::Enter { method } | ravel_trace::Op::Exit { method } => {

@@ -138,7 +138,7 @@ impl Units {
 
     /// Takes an access in.
     pub fn access(&mut self, view: &View, access: &Seen) {
-        if access.cell.exempt {
+        if access.cell.exempt || access.cell.lock_state {
             return;
         }
         let point = access.point;

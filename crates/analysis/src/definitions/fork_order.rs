@@ -45,7 +45,7 @@ impl ForkOrder {
         for (thread, step) in linear(&threads) {
             let op = match threads[thread][step as usize] {
                 Action::Fork(child) => Op::Fork { child },
-                Action::Join(child) => Op::Join { child },
+                Action::Join(child) => Op::Join { child, limited: false },
                 // Accesses and locks make no edge here.
                 _ => Op::UnitBegin,
             };

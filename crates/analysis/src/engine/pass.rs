@@ -170,8 +170,9 @@ impl<'a> Pass<'a> {
             Op::Fork { child } => Op::Fork {
                 child: self.starts(thread, child),
             },
-            Op::Join { child } => Op::Join {
+            Op::Join { child, limited } => Op::Join {
                 child: self.joins(thread, child),
+                limited,
             },
             op => op,
         };
@@ -341,6 +342,7 @@ impl<'a> Pass<'a> {
                 synchronizing: cell.synchronizing,
                 by_mode: mode.is_some(),
                 exempt: cell.exempt,
+                lock_state: cell.lock_state,
                 race_free: cell.race_free,
                 guard,
                 unguarded,

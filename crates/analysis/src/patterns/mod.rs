@@ -207,7 +207,8 @@ impl Analysis for Patterns {
                     search::COMBINATIONS
                 ));
             }
-            reports.extend(found.iter().map(|found| search.report(found)));
+            let of_interest = found.iter().filter(|found| !order.begins_with_lock(found));
+            reports.extend(of_interest.map(|found| search.report(found)));
         }
         if order.unanswered.get() > 0 {
             left_out.push(format!(
@@ -232,6 +233,17 @@ struct EngineOrder<'a> {
     state: &'a EngineState,
     walked: Cell<usize>,
     unanswered: Cell<u64>,
+}
+
+impl EngineOrder<'_> {
+    /// Whether a match begins with a use of a lock, of whose state it is.
+    fn begins_with_lock(&self, found: &Match) -> bool {
+        let of_lock = |step: &search::PatternStep| {
+            let cell = self.state.cells.seen(step.location);
+            step.point.kind != StepKind::Read && cell.is_some_and(|cell| cell.lock_state)
+        };
+        found.steps.first().is_some_and(of_lock)
+    }
 }
 
 impl HardOrder for EngineOrder<'_> {

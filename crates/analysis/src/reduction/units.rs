@@ -325,7 +325,7 @@ impl Analysis for Reduction {
     }
 
     fn access(&mut self, view: &View, access: &Access) {
-        if access.cell.exempt {
+        if access.cell.exempt || access.cell.lock_state {
             return;
         }
         let point = access.point;

@@ -259,7 +259,7 @@ fn is_equivalent(events: &[Event], order: &[usize]) -> bool {
                 add(Shared::Lock(lock.0), Kind::Alone);
             }
             Op::Fork { child } => add(Shared::Start(child.0), Kind::Alone),
-            Op::Join { child } => add(Shared::End(child.0), Kind::Alone),
+            Op::Join { child, .. } => add(Shared::End(child.0), Kind::Alone),
             Op::Send { sync } => add(Shared::Sync(sync.0), Kind::Like),
             Op::Receive { sync } => add(Shared::Sync(sync.0), Kind::Other),
             Op::Begin

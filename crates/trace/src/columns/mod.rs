@@ -100,7 +100,7 @@ pub(crate) fn shape(kind: RawKind, hint: u8) -> Option<(First, Second)> {
         ReadState | WriteState | UpdateState => (First::Number, value),
         ReadEntry | WriteEntry | UpdateEntry | Share => (First::Number, Second::Number),
         Acquire | Release | AcquireShared | ReleaseShared | Wait | Resume | ResumeUnnotified | Notify | NotifyAll
-        | Fork | End | Join | Send | Receive | Initialized => (First::Number, Second::Sequence),
+        | Fork | End | Join | JoinLimited | Send | Receive | Initialized => (First::Number, Second::Sequence),
         Begin => (First::None, Second::Sequence),
         Enter | Exit => (First::Number, Second::None),
         UnitBegin | UnitEnd | Call => (First::None, Second::None),

@@ -25,7 +25,7 @@ fn full(text: &str) -> Vec<(usize, usize, EdgeRule)> {
     edges_by(text, |rule| !rule.is_hard())
 }
 
-use EdgeRule::{Class, EarlierVolatile, Fork, Join, Lock, Notify, NotifyOther, Send, Volatile};
+use EdgeRule::{Class, EarlierVolatile, Fork, Join, LimitedJoin, Lock, Notify, NotifyOther, Send, Volatile};
 
 #[test]
 fn a_thread_begins_after_its_fork() {
@@ -62,6 +62,17 @@ fn a_join_comes_after_the_last_event() {
                  | w x
         join t   |";
     assert_eq!(hard(no_end), [(1, 2, Join)]);
+}
+
+#[test]
+fn a_join_that_a_limit_could_have_ended_orders_this_run_alone() {
+    let text = "
+        main         | t
+                     | w x
+                     | end
+        joinwithin t |";
+    assert_eq!(hard(text), []);
+    assert_eq!(full(text), [(2, 3, LimitedJoin)]);
 }
 
 #[test]

@@ -330,8 +330,9 @@ impl Resolver {
             RawKind::Fork => Op::Fork {
                 child: self.thread(record.a),
             },
-            RawKind::Join => Op::Join {
+            RawKind::Join | RawKind::JoinLimited => Op::Join {
                 child: self.thread(record.a),
+                limited: place.kind == RawKind::JoinLimited,
             },
             RawKind::Begin => Op::Begin,
             RawKind::End => Op::End {

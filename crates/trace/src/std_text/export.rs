@@ -110,7 +110,7 @@ impl<W: Write> Exporter<W> {
             }
             | Op::Wait { lock } => self.lock(names, thread, "rel", lock, place),
             Op::Fork { child } => self.other(names, thread, "fork", child, place),
-            Op::Join { child } => self.other(names, thread, "join", child, place),
+            Op::Join { child, .. } => self.other(names, thread, "join", child, place),
             Op::UnitBegin => self.line(names, thread, "begin", "", place),
             Op::UnitEnd => self.line(names, thread, "end", "", place),
             _ => {

@@ -131,6 +131,7 @@ pub(crate) fn parse(text: &str) -> Result<MemoryTrace, TextError> {
                 child: builder.thread(&name),
             },
             StdOp::Join => Op::Join {
+                limited: false,
                 child: builder.thread(&name),
             },
             StdOp::Begin => Op::UnitBegin,

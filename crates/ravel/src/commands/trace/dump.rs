@@ -167,7 +167,8 @@ fn operation(out: &mut String, op: &Op, names: &Names) {
                 ""
             }
         ),
-        Op::Join { child } => write!(out, "join      {}", thread(child)),
+        Op::Join { child, limited: false } => write!(out, "join      {}", thread(child)),
+        Op::Join { child, limited: true } => write!(out, "join      {} (within a limit)", thread(child)),
         Op::Send { sync } => write!(
             out,
             "send      {} {:x}",
