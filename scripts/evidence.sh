@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How far the subjects get, and how reliably: `scripts/evidence.sh [RUNS [NAME …]]` (make evidence). Prints the table of
-# docs/evidence.md: every buggy program, its corrected twin and the benign shapes, RUNS times (1) on each JDK found.
+# docs/evidence.md: every buggy program, its corrected twin and the benign shapes, those of subjects/searches too, RUNS times (1) on each JDK found.
 #
 # EVIDENCE_SECONDS bounds the whole (600), EVIDENCE_JOBS says how many programs are tried at the same time (2), EVIDENCE_LOG
 # names a file that keeps all attempts, so that the table can be made in several goes.

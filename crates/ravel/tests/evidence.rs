@@ -1,5 +1,6 @@
 //! How far the subjects get, and how reliably: the whole job on every buggy program, its corrected twin and the benign
-//! shapes, several times on each JDK, as a table in the form of Pecan's Table 2. Part of `make evidence`.
+//! shapes, several times on each JDK, as a table in the form of Pecan's Table 2. Programs whose bug lies where the recorded run did not come
+//! (`searches`) are part of it. Part of `make evidence`.
 //!
 //! `EVIDENCE_RUNS` says how often each program is tried (1), `EVIDENCE_ONLY` which ones (names, separated by commas; all),
 //! `EVIDENCE_JOBS` how many at the same time (2), `EVIDENCE_LOG` a file to which every attempt is appended; attempts that it
@@ -23,33 +24,75 @@ const LIMIT: Duration = Duration::from_secs(300);
 const PLAIN_LIMIT: Duration = Duration::from_secs(20);
 const LADDER: [&str; 5] = ["suspected", "predicted", "witnessed", "confirmed", "harmful"];
 
+/// What must be shown of a program.
+#[derive(Clone, Debug)]
+enum Stated {
+    /// A finding of one of these rules, on one of these variables, with this evidence.
+    Bug {
+        rules: String,
+        variables: String,
+        evidence: String,
+    },
+    /// A finding with this outcome, in an order that no recorded run suggests.
+    Failure { outcome: String },
+}
+
 /// A program and what is stated of it.
 #[derive(Clone, Debug)]
 struct Subject {
     name: String,
     folder: &'static str,
-    /// Rules, variables and evidence; none if nothing may be shown.
-    stated: Option<(String, String, String)>,
+    /// None if nothing may be shown.
+    stated: Option<Stated>,
     /// How many bugs it has, for the number of findings that are shown of each.
     bugs: usize,
 }
 
+/// A part of the table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sort {
+    Bug,
+    Failure,
+    Silent,
+}
+
+impl Subject {
+    fn sort(&self) -> Sort {
+        match self.stated {
+            Some(Stated::Bug { .. }) => Sort::Bug,
+            Some(Stated::Failure { .. }) => Sort::Failure,
+            None => Sort::Silent,
+        }
+    }
+}
+
 fn subjects() -> Vec<Subject> {
     let mut all = Vec::new();
-    for folder in ["bugs", "benign"] {
+    for folder in ["bugs", "benign", "searches"] {
         for path in sources(folder) {
             let text = std::fs::read_to_string(&path).expect("a subject can be read");
             let value = |key: &str| {
-                let lines = comment(&text, "bug").unwrap_or_default();
+                let kind = if folder == "searches" { "failure" } else { "bug" };
+                let lines = comment(&text, kind).unwrap_or_default();
                 let found = lines.iter().find_map(|line| line.strip_prefix(key));
-                found.unwrap_or_default().trim().to_string()
+                found.unwrap_or_default().trim_start_matches(':').trim().to_string()
+            };
+            let bug = || Stated::Bug {
+                rules: value("rule"),
+                variables: value("variable"),
+                evidence: value("evidence"),
+            };
+            let failure = || Stated::Failure {
+                outcome: value("outcome"),
             };
             all.push(Subject {
                 name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
                 folder,
-                stated: text
-                    .starts_with("/* bug:")
-                    .then(|| (value("rule"), value("variable"), value("evidence"))),
+                stated: match text.split_once(':') {
+                    Some(("/* bug", _)) => Some(bug()),
+                    Some(("/* failure", _)) => Some(failure()),
+                    _ => None,
+                },
                 bugs: value("bugs ").parse().unwrap_or(1),
             });
         }
@@ -61,8 +104,16 @@ fn subjects() -> Vec<Subject> {
 fn is_reached(subject: &Subject, code: Option<i32>, report: &Value) -> bool {
     let findings = report["findings"].as_array().cloned().unwrap_or_default();
     let mut shown = findings.iter().filter(|finding| finding["shown"] == true);
-    let Some((rules, variables, evidence)) = &subject.stated else {
-        return code == Some(0) && shown.next().is_none();
+    let (rules, variables, evidence) = match &subject.stated {
+        None => return code == Some(0) && shown.next().is_none(),
+        Some(Stated::Failure { outcome }) => {
+            return code == Some(1) && shown.any(|finding| finding["outcome"]["kind"] == *outcome);
+        }
+        Some(Stated::Bug {
+            rules,
+            variables,
+            evidence,
+        }) => (rules, variables, evidence),
     };
     let rank = |word: &str| LADDER.iter().position(|known| *known == word);
     code == Some(1)
@@ -262,11 +313,11 @@ fn every_subject_reaches_its_evidence() {
 
 /// Prints the table; names of the subjects that reached what is stated in fewer than `wanted` of 20 attempts.
 fn table(subjects: &[Subject], attempts: &[Value], wanted: usize) -> Vec<String> {
-    let mut rows: BTreeMap<(bool, &str, u64), Vec<&Value>> = BTreeMap::new();
+    let mut rows: BTreeMap<(Sort, &str, u64), Vec<&Value>> = BTreeMap::new();
     for subject in subjects {
         for attempt in attempts.iter().filter(|attempt| attempt["subject"] == subject.name) {
             let jdk = attempt["jdk"].as_u64().unwrap_or(0);
-            rows.entry((subject.stated.is_none(), &subject.name, jdk))
+            rows.entry((subject.sort(), &subject.name, jdk))
                 .or_default()
                 .push(attempt);
         }
@@ -276,15 +327,15 @@ fn table(subjects: &[Subject], attempts: &[Value], wanted: usize) -> Vec<String>
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut poor = Vec::new();
-    let mut totals: BTreeMap<(bool, u64), [usize; 4]> = BTreeMap::new();
-    for ((silent, name, jdk), row) in &rows {
+    let mut totals: BTreeMap<(Sort, u64), [usize; 4]> = BTreeMap::new();
+    for ((sort, name, jdk), row) in &rows {
         let reached = row.iter().filter(|attempt| attempt["reached"] == true).count();
         let mean = |of: &dyn Fn(&Value) -> f64| row.iter().map(|attempt| of(attempt)).sum::<f64>() / row.len() as f64;
         let count =
             |key: &str| format!("{:.1}", mean(&|attempt| attempt[key].as_f64().unwrap_or(0.0))).replace(".0", "");
         let time = |key: &str| format!("{:.0}", mean(&|attempt| attempt["times"][key].as_f64().unwrap_or(0.0)));
         let missed = row.iter().find(|attempt| attempt["reached"] != true);
-        let words = match (missed, silent) {
+        let words = match (missed, sort) {
             (Some(missed), _) => format!(
                 "**missed:** exit {}, {} shown; {}",
                 missed["exit"],
@@ -294,8 +345,8 @@ fn table(subjects: &[Subject], attempts: &[Value], wanted: usize) -> Vec<String>
                     words.join("; ")
                 })
             ),
-            (None, true) => String::new(),
-            (None, false) => row[0]["outcome"].as_str().unwrap_or_default().to_string(),
+            (None, Sort::Silent) => String::new(),
+            (None, Sort::Bug | Sort::Failure) => row[0]["outcome"].as_str().unwrap_or_default().to_string(),
         };
         println!(
             "| {name} | {jdk} | {reached}/{} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
@@ -315,7 +366,7 @@ fn table(subjects: &[Subject], attempts: &[Value], wanted: usize) -> Vec<String>
         if !is_reliable {
             poor.push(format!("{name} on {jdk}"));
         }
-        let total = totals.entry((*silent, *jdk)).or_default();
+        let total = totals.entry((*sort, *jdk)).or_default();
         *total = [
             total[0] + 1,
             total[1] + usize::from(is_reliable),
@@ -324,8 +375,12 @@ fn table(subjects: &[Subject], attempts: &[Value], wanted: usize) -> Vec<String>
         ];
     }
     println!();
-    for ((silent, jdk), [programs, reliable, attempts, reached]) in &totals {
-        let what = if *silent { "silent programs" } else { "bugs" };
+    for ((sort, jdk), [programs, reliable, attempts, reached]) in &totals {
+        let what = match sort {
+            Sort::Bug => "bugs",
+            Sort::Failure => "bugs on paths that the recorded run did not take",
+            Sort::Silent => "silent programs",
+        };
         println!(
             "JDK {jdk}, {what}: {reliable} of {programs} as stated in {wanted} of 20 attempts or more; {reached} of {attempts} attempts"
         );
@@ -422,7 +477,7 @@ fn findings_are_counted_for_each_bug() {
     let subject = |name: &str, bugs: usize| Subject {
         name: name.to_owned(),
         folder: "bugs",
-        stated: Some(Default::default()),
+        stated: Some(Stated::Failure { outcome: String::new() }),
         bugs,
     };
     let attempt =
