@@ -27,6 +27,7 @@ use crate::filter::Filter;
 use crate::focus::Focus;
 use crate::guard::{guard, guarded, say};
 use crate::helper;
+use crate::idle_pools::{IdlePools, IdleWorkers};
 use crate::instrument::{Instrumenter, Redirects, quiet};
 use crate::jvm::{self, Jvmti};
 use crate::main_class::{command_line, main_and_arguments, main_class};
@@ -69,6 +70,8 @@ pub struct Agent {
     /// What is different in a JVM that was running before.
     pub(crate) attached: Option<Attached>,
     finished: AtomicBool,
+    /// Whether an exception ended the thread that the launcher started.
+    main_died: AtomicBool,
 }
 
 /// The footer's count of the milliseconds that the program ran.
@@ -83,6 +86,10 @@ const AFTERMATH: Duration = Duration::from_millis(500);
 const LONGEST_REST: Duration = Duration::from_secs(8);
 /// The same of one in which a thread has died, besides twice what the recorded run took.
 const LONGEST_REST_OF_FAILED: Duration = Duration::from_secs(2);
+/// How long nothing but idle workers of pools is left of a recorded program until it counts as over.
+const IDLE: Duration = Duration::from_secs(3);
+/// The same of a forced run whose turns are over.
+const IDLE_FORCED: Duration = Duration::from_millis(100);
 /// How often the global counter moves without synchronisation. Waking a thread five times as often costs a fiftieth of a core.
 const TICK: Duration = Duration::from_millis(1);
 
@@ -174,6 +181,7 @@ impl Agent {
             virtual_threads: VirtualThreads::default(),
             attached: None,
             finished: AtomicBool::new(false),
+            main_died: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;
         listen(jvmti, controlled)
@@ -202,6 +210,7 @@ impl Agent {
             virtual_threads: VirtualThreads::default(),
             attached: Some(attached),
             finished: AtomicBool::new(false),
+            main_died: AtomicBool::new(false),
         };
         let twice = || "the agent is loaded twice".to_string();
         AGENT.set(agent).map_err(|_| twice())?;
@@ -229,6 +238,27 @@ impl Agent {
         self.finish(Some(why));
         // SAFETY: ends the process at once; the threads are in a state from which nothing good follows.
         unsafe { libc::_exit(why.exit_code()) }
+    }
+
+    /// Ends a program of which only idle workers of pools are left, as it would end without them.
+    fn end_idle(&self, workers: &IdleWorkers) -> ! {
+        self.finish(workers.forever.then_some(EndedBy::Idle));
+        let died = self.main_died.load(Ordering::Relaxed);
+        // SAFETY: ends the process at once; no thread is left that would do anything.
+        unsafe { libc::_exit(i32::from(died)) }
+    }
+
+    /// How long nothing but idle workers of pools must be left; none if it does not matter now.
+    fn idle_patience(&self) -> Option<Duration> {
+        if self.attached.is_some() {
+            return None;
+        }
+        let is_over = match (&self.search, &self.baton) {
+            (Some(search), _) => search.is_over(),
+            (None, Some(baton)) => baton.has_been_over(IDLE_FORCED),
+            (None, None) => return Some(IDLE),
+        };
+        is_over.then_some(IDLE_FORCED)
     }
 
     /// A thread that the agent knows begins to run.
@@ -303,6 +333,9 @@ impl Agent {
         // SAFETY: the address of the block of a thread that has not ended, and the thread is the one that runs.
         let block = unsafe { &*(address as *const ThreadBlock) };
         block.begun.set(2);
+        if block.thread == 0 {
+            self.main_died.store(true, Ordering::Relaxed);
+        }
         let words = jvm::describe(self.jvmti, env, exception);
         // What its own end makes of a thread of a run that is over is no failure.
         let ended = self.search.as_ref().is_some_and(Search::is_ending);
@@ -639,6 +672,7 @@ fn begin(env: *mut JNIEnv, thread: jthread) {
         agent.thread_began(env, thread, false);
     }
     let mut watcher = Watcher::new(env);
+    let mut pools = IdlePools::new();
     let _ = std::thread::Builder::new().name("ravel-ticker".into()).spawn(move || {
         while !agent.finished.load(Ordering::Relaxed) {
             std::thread::sleep(TICK);
@@ -647,6 +681,12 @@ fn begin(env: *mut JNIEnv, thread: jthread) {
                 agent.check_time();
                 if inside.is_some() {
                     return;
+                }
+                if let Some(patience) = agent.idle_patience()
+                    && let Some(workers) = pools.look(standstill::vm(), agent.jvmti, patience)
+                    && !standstill::runs_code_at_end(agent)
+                {
+                    agent.end_idle(&workers);
                 }
                 // A thread that waits for its turn in a forced run does so in native code, so it counts as one that runs.
                 if let Some(found) = watcher.look(agent) {

@@ -4,8 +4,7 @@
 //! thread initialises the classes whose `<clinit>` it is in, and the subclasses for which it came there. Another one that stands before an
 //! instruction which needs such a class waits for it.
 
-use std::ffi::CStr;
-use std::os::raw::{c_char, c_uchar};
+use std::os::raw::c_uchar;
 
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jobject};
 use jvmti_bindings::sys::jvmti::{jvmtiError, jvmtiFrameInfo};
@@ -13,9 +12,8 @@ use ravel_classfile::{ConstantPool, op};
 
 use crate::agent::Agent;
 use crate::jvm;
+use crate::stack;
 
-/// Frames that are looked at, the innermost first.
-const DEPTH: usize = 256;
 /// How deep a hierarchy of classes may be.
 const ANCESTORS: usize = 64;
 /// The status of a class whose initialisation has ended: done, or failed.
@@ -45,7 +43,10 @@ pub fn awaited(
     threads: &[jobject],
     runs: &dyn Fn(usize) -> bool,
 ) -> Vec<Option<AwaitedClass>> {
-    let stacks: Vec<Vec<jvmtiFrameInfo>> = threads.iter().map(|thread| frames(agent, *thread)).collect();
+    let stacks: Vec<Vec<jvmtiFrameInfo>> = threads
+        .iter()
+        .map(|thread| stack::frames(agent.jvmti, *thread))
+        .collect();
     let mut all: Vec<Initialisation> = Vec::new();
     for (at, stack) in stacks.iter().enumerate() {
         let top = stack.first().filter(|_| runs(at));
@@ -101,17 +102,17 @@ fn matched(threads: &[Initialisation]) -> Vec<Option<AwaitedClass>> {
 }
 
 /// The classes that a thread initialises.
-fn held(agent: &Agent, env: *mut JNIEnv, stack: &[jvmtiFrameInfo]) -> Vec<String> {
+fn held(agent: &Agent, env: *mut JNIEnv, frames: &[jvmtiFrameInfo]) -> Vec<String> {
     let mut holds = Vec::new();
-    for (depth, frame) in stack.iter().enumerate() {
-        if method_name(agent, frame).as_deref() != Some("<clinit>") {
+    for (depth, frame) in frames.iter().enumerate() {
+        if stack::method_name(agent.jvmti, frame).as_deref() != Some("<clinit>") {
             continue;
         }
-        let Some(class) = declaring_class(agent, frame) else {
+        let Some(class) = stack::declaring_class(agent.jvmti, frame) else {
             continue;
         };
         let class = jvm::class_name(agent.jvmti, env, class);
-        let from = stack
+        let from = frames
             .get(depth + 1)
             .and_then(|caller| needed(agent, env, caller))
             .unwrap_or_default();
@@ -122,59 +123,6 @@ fn held(agent: &Agent, env: *mut JNIEnv, stack: &[jvmtiFrameInfo]) -> Vec<String
         holds.push(class);
     }
     holds
-}
-
-fn frames(agent: &Agent, thread: jobject) -> Vec<jvmtiFrameInfo> {
-    let Some(get) = agent.jvmti.functions().GetStackTrace else {
-        return Vec::new();
-    };
-    let mut frames = Vec::<jvmtiFrameInfo>::with_capacity(DEPTH);
-    let mut count: jint = 0;
-    // SAFETY: a live reference; there is room for as many frames as are asked for, and `count` of them are filled.
-    unsafe {
-        if get(
-            agent.jvmti.0,
-            thread,
-            0,
-            DEPTH as jint,
-            frames.as_mut_ptr(),
-            &raw mut count,
-        ) == jvmtiError::NONE
-        {
-            frames.set_len(count.clamp(0, DEPTH as jint) as usize);
-        }
-    }
-    frames
-}
-
-fn method_name(agent: &Agent, frame: &jvmtiFrameInfo) -> Option<String> {
-    let get = agent.jvmti.functions().GetMethodName?;
-    let mut name: *mut c_char = std::ptr::null_mut();
-    // SAFETY: a method of a frame; `name` has room for the answer, and nothing else is asked for.
-    let code = unsafe {
-        get(
-            agent.jvmti.0,
-            frame.method,
-            &raw mut name,
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-        )
-    };
-    if code != jvmtiError::NONE || name.is_null() {
-        return None;
-    }
-    // SAFETY: JVMTI gave a NUL-terminated string, freed after the copy.
-    let text = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
-    agent.jvmti.free(name);
-    Some(text)
-}
-
-fn declaring_class(agent: &Agent, frame: &jvmtiFrameInfo) -> Option<jclass> {
-    let get = agent.jvmti.functions().GetMethodDeclaringClass?;
-    let mut class: jclass = std::ptr::null_mut();
-    // SAFETY: a method of a frame; `class` has room for the answer.
-    let code = unsafe { get(agent.jvmti.0, frame.method, &raw mut class) };
-    (code == jvmtiError::NONE && !class.is_null()).then_some(class)
 }
 
 /// The class that the instruction of a frame initialises if nothing has done so before, with its superclasses. None if that is settled.
@@ -213,7 +161,7 @@ fn named_class(agent: &Agent, frame: &jvmtiFrameInfo) -> Option<String> {
     if !matches!(code, op::GETSTATIC | op::PUTSTATIC | op::INVOKESTATIC | op::NEW) {
         return None;
     }
-    let pool = pool(agent, declaring_class(agent, frame)?)?;
+    let pool = pool(agent, stack::declaring_class(agent.jvmti, frame)?)?;
     let class = match code {
         op::NEW => pool.class_name(index).ok()?,
         _ => pool.member_ref(index).ok()?.class,

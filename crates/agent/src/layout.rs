@@ -17,7 +17,7 @@ use crate::models::{self, Effect};
 use crate::natives::{test_note, thread_sort};
 use crate::recorder::{self, MAX_SITES, MAX_THREADS, address, flag, told};
 use crate::registry;
-use crate::search::{answer, kind};
+use crate::search::{LATE, answer, kind};
 use crate::thread_block::{self, MethodFrame, ModelFrame, ThreadBlock};
 
 /// A Java class of constants.
@@ -181,6 +181,7 @@ layout! {
         SHARE = RawKind::Share;
         RETURNED = RawKind::Returned;
         CALL = RawKind::Call;
+        JOIN_LIMITED = RawKind::JoinLimited;
     }
 
     /// Effects of modelled methods.
@@ -309,6 +310,12 @@ layout! {
         INTERRUPT = kind::INTERRUPT;
         EXIT = kind::EXIT;
         TRY = kind::TRY;
+        LIVES = kind::LIVES;
+    }
+
+    /// Milliseconds by which a thread may be late: a wait for its end with a longer limit counts as one without.
+    long Late {
+        MILLIS = LATE / 1_000_000;
     }
 
     /// What it is told.
@@ -332,6 +339,7 @@ layout! {
         SAMPLES = address::SAMPLES;
         SAMPLE = address::SAMPLE;
         INITIALIZATIONS = address::INITIALIZATIONS;
+        LOCKS_ASKED = address::LOCKS_ASKED;
         ENDS = address::ENDS;
         HINTS = address::HINTS;
         RELEASE = address::RELEASE;

@@ -7,7 +7,7 @@ mod table;
 
 use crate::supported;
 use Effect::*;
-use table::{ATOMIC_METHODS, COMPLETABLE, QUEUE_METHODS, QUEUES, THREAD, UNSAFE, UNSAFE_METHODS};
+use table::{ATOMIC_METHODS, COMPLETABLE, QUEUE_METHODS, QUEUES, READ_WRITE, THREAD, UNSAFE, UNSAFE_METHODS};
 pub use table::{MODELS, ROUND};
 
 /// In the number of a model, as hooks get it: the effect.
@@ -148,7 +148,7 @@ pub enum Of {
     Local(u8),
     /// An index or a number of permits: the local variable that holds the `int`.
     Index(u8),
-    /// An offset in an object: the local variable that holds the `long`.
+    /// An offset in an object, or a limit in milliseconds: the local variable that holds the `long`.
     Offset(u8),
     /// The thread that calls.
     Thread,
@@ -232,6 +232,23 @@ fn concerns_in(models: &[Model], class: &str) -> bool {
 /// stack.
 pub fn orders(class: &str) -> bool {
     class.starts_with("java/util/concurrent/") || class == THREAD
+}
+
+/// The class whose state a modelled method of a class reads or writes: the two locks of a `ReadWriteLock` are parts of one.
+pub fn class_of_state(class: &str) -> &str {
+    match class.strip_prefix(READ_WRITE) {
+        Some("$ReadLock" | "$WriteLock") => READ_WRITE,
+        _ => class,
+    }
+}
+
+/// Whether a method of this name asks a lock for its state. Only in programs that call one are changes of such states recorded.
+pub fn asks_a_lock(method: &[u8]) -> bool {
+    let read = |model: &&Model| matches!(model.state, "held" | "permits") && model.effect == StateRead;
+    MODELS
+        .iter()
+        .filter(read)
+        .any(|model| model.method.as_bytes() == method)
 }
 
 /// Whether all methods of a class of the JDK are accesses to a location.

@@ -51,6 +51,8 @@ pub const OWNERS: usize = 1 << 20;
 pub const REGIONS: usize = 1 << 20;
 /// An odd number whose multiples differ in all bits.
 pub const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Where it stands, in the page of the counter, that the program asks locks for their state.
+const LOCKS_ASKED: usize = 40;
 const ID_BLOCK: u64 = 1 << 12;
 /// Bytes of the memory for a thread that has none: the largest table of one.
 const SPILL: usize = SETTLED;
@@ -75,6 +77,7 @@ pub mod address {
     // The next two belong to `attach::Attached`.
     pub const THREADS: i32 = 14;
     pub const MODE: i32 = 15;
+    pub const LOCKS_ASKED: i32 = 16;
 }
 
 /// Bits of the answer to `address::FLAGS`.
@@ -223,10 +226,18 @@ impl Recorder {
             // In a cache line of its own, away from the counter.
             address::INITIALIZATIONS => self.sequence.at(32) as i64,
             address::ENDS => self.ends.at(0) as i64,
+            // Beside what is seldom written.
+            address::LOCKS_ASKED => self.sequence.at(LOCKS_ASKED) as i64,
             address::HINTS => self.hints.at(0) as i64,
             address::RELEASE => i64::from(supported::release().min(i32::MAX as u32)),
             _ => 0,
         }
+    }
+
+    /// The program asks locks for their state: from now on changes of it are recorded.
+    pub fn asks_locks(&self) {
+        // SAFETY: the region is zeroed memory for 64 words, aligned to a page, and lives as long as `self`.
+        unsafe { AtomicU64::from_ptr(self.sequence.at(LOCKS_ASKED)) }.store(1, Ordering::Relaxed);
     }
 
     fn flags(&self) -> i64 {

@@ -230,6 +230,11 @@ impl Registry {
         id
     }
 
+    /// The program asks locks for their state: changes of it matter.
+    pub fn asks_locks(&self) {
+        self.recorder.asks_locks();
+    }
+
     /// A site at which a method returns a value; none if the value is not recorded.
     pub fn result_site(&mut self, site: Site, method: &str) -> Option<SiteId> {
         let watched = self.watched.as_ref();

@@ -49,6 +49,19 @@ const AGAIN: Duration = Duration::from_millis(20);
 /// Threads that are looked at.
 const MOST: usize = 2000;
 
+/// Threads of the JVM itself, which wake none of the program's.
+pub const OF_THE_JVM: [&str; 8] = [
+    "Attach Listener",
+    "Common-Cleaner",
+    // The main thread once `main` has returned.
+    "DestroyJavaVM",
+    "Finalizer",
+    "Notification Thread",
+    "Reference Handler",
+    "Service Thread",
+    "Signal Dispatcher",
+];
+
 /// The JVM, once it is up.
 static VM: AtomicPtr<JavaVM> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -220,7 +233,17 @@ pub fn processor_time() -> Duration {
 }
 
 fn attached<T>(work: impl FnOnce(*mut JNIEnv) -> T) -> Option<T> {
-    jvm::attached(VM.load(Ordering::Acquire), work)
+    jvm::attached(vm(), work)
+}
+
+/// The JVM; null before it is up.
+pub fn vm() -> *mut JavaVM {
+    VM.load(Ordering::Acquire)
+}
+
+/// Whether the program has code that runs when the JVM ends.
+pub fn runs_code_at_end(agent: &Agent) -> bool {
+    attached(|env| has_hooks(agent, env)).unwrap_or(true)
 }
 
 /// A mark of what the waiting threads do, none if no two could be stuck; and with `closely`, what is wrong with them.

@@ -212,6 +212,11 @@ pub enum LogLine {
         /// Their names.
         threads: Vec<String>,
     },
+    /// Only idle workers of pools are left, and no thread that could submit a task: the run was ended.
+    Idle {
+        /// Their names.
+        threads: Vec<String>,
+    },
     /// How a goal fared, written at the end of the run.
     Account(Account),
     /// A class that has steps and was not instrumented, and why.

@@ -34,14 +34,18 @@ pub enum EndedBy {
     Deadlock,
     /// No thread can move, or the run took too long.
     Hang,
+    /// Only idle workers of pools are left, without a time limit, and no thread that could submit a task.
+    Idle,
 }
 
 impl EndedBy {
-    /// The exit code of the JVM, for people and scripts that see the process alone.
+    /// The exit code of the JVM, for people and scripts that see the process alone. A program of which only idle workers are left has done its work; if
+    /// its main thread has died, the code is 1, as without Ravel.
     pub fn exit_code(self) -> i32 {
         match self {
             EndedBy::Deadlock => 97,
             EndedBy::Hang => 98,
+            EndedBy::Idle => 0,
         }
     }
 }

@@ -183,6 +183,9 @@ pub fn record(
         let why = match report.ended_by {
             Some(EndedBy::Deadlock) => "deadlock: Ravel ended the program",
             Some(EndedBy::Hang) => "the program hangs: Ravel ended it",
+            Some(EndedBy::Idle) => {
+                "only idle threads of a pool were left, which the program does not shut down: Ravel ended it"
+            }
             None => continue,
         };
         let mut traces = recording.traces.iter_mut();

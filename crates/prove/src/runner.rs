@@ -105,6 +105,11 @@ impl Forced {
         }
     }
 
+    /// Whether the program did its work and did not end, since no thread shuts its pools down.
+    pub fn left_pools(&self) -> bool {
+        self.ended_by == Some(EndedBy::Idle)
+    }
+
     /// Whether the run had to be ended.
     pub fn hung(&self) -> bool {
         self.ended_by == Some(EndedBy::Hang) || self.timed_out

@@ -98,7 +98,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 41] = [
         &["ConditionTwice"],
         &["Conditions", "ConditionSignalAll", "ConditionTimed"],
     ),
-    ("Semaphore", &["SemaphoreTwo"], &["Semaphores"]),
+    ("Semaphore", &["SemaphoreTwo", "PermitsReturned"], &["Semaphores"]),
     ("volatile", &["VolatileTasks"], &["Volatiles"]),
     (
         "atomic",
@@ -178,7 +178,7 @@ const CONSTRUCTS: [(&str, &[&str], &[&str]); 41] = [
     ),
     (
         "thread",
-        &["Connection", "CounterLost"],
+        &["Connection", "CounterLost", "JoinedEarly"],
         &[
             "StartJoin",
             "ThreadSubclass",
@@ -266,9 +266,10 @@ const RULES_ELSEWHERE: [(&str, &str, &str); 17] = [
 const ON_BOTH: [&str; 3] = ["Account", "DeadlockTwo", "ShelfFull"];
 
 /// Shapes that look suspicious and are right.
-const BENIGN: [&str; 7] = [
+const BENIGN: [&str; 8] = [
     "SharedKeys",
     "StartJoin",
+    "LockWatchers",
     "QueueHandOver",
     "CountedHandOver",
     "VolatilePublication",

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_uchar};
 use std::fs::File;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ use super::hold::{POLL, Tasks, Waiting};
 use super::hooks::Hooks;
 use super::locks;
 use super::objects::{Jvm, KeptCell, LocalCell};
+use super::stuck::{self, Ending};
 use crate::helper;
 use crate::instrument::emit::Emit;
 use crate::instrument::hook;
@@ -52,6 +53,8 @@ struct Directed {
     state: Mutex<RunState>,
     changed: Condvar,
     log: Mutex<File>,
+    /// Whether an exception ended the thread that the launcher started.
+    main_died: AtomicBool,
 }
 
 struct RunState {
@@ -100,6 +103,7 @@ pub fn load(vm: *mut JavaVM, jvmti: Jvmti, options: &Options) -> Result<(), Stri
         changed: Condvar::new(),
         log: Mutex::new(log),
         plan,
+        main_died: AtomicBool::new(false),
     };
     DIRECTED
         .set(directed)
@@ -232,15 +236,22 @@ impl Directed {
         self.retransform_loaded(env)
     }
 
-    /// Ends the process when its threads wait for nothing.
+    /// Ends the process when its threads wait for nothing, or only for tasks.
     fn watch_standstill(&'static self) {
         let _ = std::thread::Builder::new().name("ravel-stuck".into()).spawn(move || {
             let _ = catch_unwind(AssertUnwindSafe(|| {
-                let threads = super::stuck::wait_for_standstill(self.vm.0, self.jvmti);
-                self.write(&LogLine::Standstill { threads });
+                let (line, code) = match stuck::wait_for_end(self.vm.0, self.jvmti) {
+                    Ending::Standstill(threads) => (LogLine::Standstill { threads }, EndedBy::Hang.exit_code()),
+                    Ending::Idle(workers) => {
+                        let died = self.main_died.load(Ordering::Relaxed);
+                        let threads = workers.threads;
+                        (LogLine::Idle { threads }, i32::from(died))
+                    }
+                };
+                self.write(&line);
                 self.finish();
                 // SAFETY: ends the process at once; none of its threads would go on.
-                unsafe { libc::_exit(EndedBy::Hang.exit_code()) }
+                unsafe { libc::_exit(code) }
             }));
         });
     }
@@ -668,8 +679,12 @@ pub extern "system" fn Java_java_lang_RavelDirector_died(
             Some(message) => format!("{}: {message}", text(exception).unwrap_or_default()),
             None => text(exception).unwrap_or_default(),
         };
+        let thread = jvm::thread_info(directed.jvmti, env, thread).map_or_else(String::new, |(name, _)| name);
+        if thread == "main" {
+            directed.main_died.store(true, Ordering::Relaxed);
+        }
         directed.write(&LogLine::Died {
-            thread: jvm::thread_info(directed.jvmti, env, thread).map_or_else(String::new, |(name, _)| name),
+            thread,
             exception,
             stack: text(stack).unwrap_or_default().lines().map(str::to_owned).collect(),
         });

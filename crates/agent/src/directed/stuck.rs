@@ -8,40 +8,44 @@ use std::time::{Duration, Instant};
 use jvmti_bindings::sys::jni::JavaVM;
 
 use crate::idle::Idle;
+use crate::idle_pools::{IdlePools, IdleWorkers};
 use crate::jvm::{self, Jvmti};
 use crate::standstill::{self, Doing};
 
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(250);
+/// How long nothing but idle workers of pools must be left.
+const IDLE: Duration = Duration::from_millis(200);
 /// Looks in a row that must see nothing move.
 const SAME: u32 = 5;
 /// The part of a processor that a program that stands still may use, in percent.
 const BUSY: u128 = 10;
-/// Threads of the JVM itself, which wake none of the program's.
-const OF_THE_JVM: [&str; 8] = [
-    "Attach Listener",
-    "Common-Cleaner",
-    // The main thread once `main` has returned.
-    "DestroyJavaVM",
-    "Finalizer",
-    "Notification Thread",
-    "Reference Handler",
-    "Service Thread",
-    "Signal Dispatcher",
-];
+/// Why no thread of a program goes on.
+pub enum Ending {
+    /// Each waits for another one: their names.
+    Standstill(Vec<String>),
+    /// All that are left are idle workers of pools.
+    Idle(IdleWorkers),
+}
 
-/// Waits until the program stands still; the names of its threads then.
-pub fn wait_for_standstill(vm: *mut JavaVM, jvmti: Jvmti) -> Vec<String> {
+/// Waits until no thread of the program goes on any more.
+pub fn wait_for_end(vm: *mut JavaVM, jvmti: Jvmti) -> Ending {
     let mut seen = 0;
+    let mut pools = IdlePools::new();
     loop {
         let (used, begin) = (standstill::processor_time(), Instant::now());
-        std::thread::sleep(LOOK);
+        while begin.elapsed() < LOOK {
+            std::thread::sleep(LOOK / 5);
+            if let Some(workers) = pools.look(vm, jvmti, IDLE) {
+                return Ending::Idle(workers);
+            }
+        }
         let used = standstill::processor_time().saturating_sub(used);
         let is_busy = used.as_nanos() * 100 > begin.elapsed().as_nanos() * BUSY;
         let stuck = if is_busy { None } else { stuck_threads(vm, jvmti) };
         seen = if stuck.is_some() { seen + 1 } else { 0 };
         if let Some(threads) = stuck.filter(|_| seen >= SAME && !Idle::has_children()) {
-            return threads;
+            return Ending::Standstill(threads);
         }
     }
 }
@@ -52,7 +56,7 @@ fn stuck_threads(vm: *mut JavaVM, jvmti: Jvmti) -> Option<Vec<String>> {
         let mut names = Vec::new();
         for (thread, state) in standstill::live_threads(jvmti)? {
             let (name, _) = jvm::thread_info(jvmti, env, thread)?;
-            if OF_THE_JVM.contains(&name.as_str()) || jvm::is_watch(&name) {
+            if standstill::OF_THE_JVM.contains(&name.as_str()) || jvm::is_watch(&name) {
                 continue;
             }
             if Doing::of(state) != Doing::Waits {

@@ -14,6 +14,7 @@ use super::hook::{self, Hook};
 use super::unheeded::drops_result;
 use super::{Context, Lines, MethodContext, methods};
 use crate::focus::MethodFocus;
+use crate::models;
 
 /// How much deeper the operand stack gets at most.
 const STACK: u16 = 10;
@@ -340,6 +341,9 @@ impl MethodWriter<'_, '_> {
                 self.edit.replace(pc, &emit.bytes);
             }
             return Ok(());
+        }
+        if models::asks_a_lock(name.as_ref()) {
+            self.cx.state.registry.asks_locks();
         }
         let array_clone = owner.starts_with('[');
         if !array_clone && !is_simple(&owner, &name, &descriptor) {

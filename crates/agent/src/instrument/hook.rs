@@ -106,6 +106,7 @@ hooks! {
     }
     RavelSearch {
         SEARCH_AWAIT = "await";
+        SEARCH_LIMIT = "limit";
         SEARCH_NOTIFY = "notify";
         SEARCH_NOTIFY_ALL = "notifyAll";
         SEARCH_PARK = "park";

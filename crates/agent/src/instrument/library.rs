@@ -265,7 +265,7 @@ pub(super) fn model(
             let size = cx.state.registry.state_field(&cx.name, "size").0;
             if found.state == "entry" { entry } else { size }
         }
-        state => cx.state.registry.state_field(&cx.name, state).0,
+        state => cx.state.registry.state_field(models::class_of_state(&cx.name), state).0,
     };
     if field > models::FIELD_MASK {
         cx.leave_alone("too many fields for a modelled method");
@@ -372,7 +372,17 @@ fn hook_model(
     } else {
         Emit::new()
     };
-    let emit = lock.ops(&emit.int(number, pool)?.call(hook::IN, descriptor, pool)?.bytes);
+    let mut emit = lock.ops(&emit.int(number, pool)?.call(hook::IN, descriptor, pool)?.bytes);
+    // How long it waits is for the scheduler of a search to say.
+    if cx.searching
+        && let (Effect::Join, Of::Offset(limit)) = (found.effect, found.argument)
+    {
+        let descriptor = "(Ljava/lang/Thread;J)J";
+        emit = emit.load(0).ops(&[op::LLOAD, limit]);
+        emit = emit
+            .call(hook::SEARCH_LIMIT, descriptor, pool)?
+            .ops(&[op::LSTORE, limit]);
+    }
     edit.insert_at_entry(&emit.bytes);
     let unlock = |emit: Emit, pool: &mut ravel_classfile::ConstantPool| -> Result<Emit> {
         if !forced_lock {

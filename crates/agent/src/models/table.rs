@@ -57,6 +57,7 @@ const CONDITION: Of = Of::Field("this$0", "Ljava/util/concurrent/locks/AbstractQ
 const LONG_CONDITION: Of = Of::Field("this$0", "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer;");
 
 const LOCK: &str = "java/util/concurrent/locks/ReentrantLock";
+pub(super) const READ_WRITE: &str = "java/util/concurrent/locks/ReentrantReadWriteLock";
 const READ: &str = "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock";
 const WRITE: &str = "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock";
 const STAMPED: &str = "java/util/concurrent/locks/StampedLock";
@@ -99,26 +100,26 @@ pub const ROUND: (&str, &str, &str, &str) = (
 /// The table.
 pub const MODELS: &[Model] = &[
     // Locks.
-    m(LOCK, "lock", Lock).of(SYNC),
-    m(LOCK, "lockInterruptibly", Lock).of(SYNC),
-    m(LOCK, "tryLock", TryLock).of(SYNC),
-    m(LOCK, "unlock", Unlock).of(SYNC),
-    m(READ, "lock", LockShared).of(RW_SYNC),
-    m(READ, "lockInterruptibly", LockShared).of(RW_SYNC),
-    m(READ, "tryLock", TryLockShared).of(RW_SYNC),
-    m(READ, "unlock", UnlockShared).of(RW_SYNC),
-    m(WRITE, "lock", Lock).of(RW_SYNC),
-    m(WRITE, "lockInterruptibly", Lock).of(RW_SYNC),
-    m(WRITE, "tryLock", TryLock).of(RW_SYNC),
-    m(WRITE, "unlock", Unlock).of(RW_SYNC),
-    m(STAMPED, "writeLock", Lock),
-    m(STAMPED, "writeLockInterruptibly", Lock),
-    m(STAMPED, "tryWriteLock", TryLock),
-    m(STAMPED, "unlockWrite", Unlock),
-    m(STAMPED, "readLock", LockShared),
-    m(STAMPED, "readLockInterruptibly", LockShared),
-    m(STAMPED, "tryReadLock", TryLockShared),
-    m(STAMPED, "unlockRead", UnlockShared),
+    m(LOCK, "lock", Lock).of(SYNC).state("held"),
+    m(LOCK, "lockInterruptibly", Lock).of(SYNC).state("held"),
+    m(LOCK, "tryLock", TryLock).of(SYNC).state("held"),
+    m(LOCK, "unlock", Unlock).of(SYNC).state("held"),
+    m(READ, "lock", LockShared).of(RW_SYNC).state("held"),
+    m(READ, "lockInterruptibly", LockShared).of(RW_SYNC).state("held"),
+    m(READ, "tryLock", TryLockShared).of(RW_SYNC).state("held"),
+    m(READ, "unlock", UnlockShared).of(RW_SYNC).state("held"),
+    m(WRITE, "lock", Lock).of(RW_SYNC).state("held"),
+    m(WRITE, "lockInterruptibly", Lock).of(RW_SYNC).state("held"),
+    m(WRITE, "tryLock", TryLock).of(RW_SYNC).state("held"),
+    m(WRITE, "unlock", Unlock).of(RW_SYNC).state("held"),
+    m(STAMPED, "writeLock", Lock).state("held"),
+    m(STAMPED, "writeLockInterruptibly", Lock).state("held"),
+    m(STAMPED, "tryWriteLock", TryLock).state("held"),
+    m(STAMPED, "unlockWrite", Unlock).state("held"),
+    m(STAMPED, "readLock", LockShared).state("held"),
+    m(STAMPED, "readLockInterruptibly", LockShared).state("held"),
+    m(STAMPED, "tryReadLock", TryLockShared).state("held"),
+    m(STAMPED, "unlockRead", UnlockShared).state("held"),
     m(STAMPED, "unlock", UnlockStamp).arg(1),
     m(STAMPED, "tryConvertToWriteLock", ToLock).arg(1),
     m(STAMPED, "tryConvertToReadLock", ToShared).arg(1),
@@ -126,6 +127,20 @@ pub const MODELS: &[Model] = &[
     // Optimistic reads hold no lock: the analyses find the end of what began here.
     m(STAMPED, "tryOptimisticRead", Hear),
     m(STAMPED, "validate", Hear),
+    // What a program asks of a lock. Taking it and giving it up change what these see.
+    m(LOCK, "isLocked", StateRead).of(SYNC).state("held"),
+    m(LOCK, "hasQueuedThreads", StateRead).of(SYNC).state("held"),
+    m(LOCK, "getQueueLength", StateRead).of(SYNC).state("held"),
+    m(READ_WRITE, "isWriteLocked", StateRead).of(RW_SYNC).state("held"),
+    m(READ_WRITE, "getReadLockCount", StateRead).of(RW_SYNC).state("held"),
+    m(READ_WRITE, "hasQueuedThreads", StateRead).of(RW_SYNC).state("held"),
+    m(READ_WRITE, "getQueueLength", StateRead).of(RW_SYNC).state("held"),
+    m(STAMPED, "isWriteLocked", StateRead).state("held"),
+    m(STAMPED, "isReadLocked", StateRead).state("held"),
+    m(STAMPED, "getReadLockCount", StateRead).state("held"),
+    m(SEMAPHORE, "availablePermits", StateRead).state("permits"),
+    m(SEMAPHORE, "hasQueuedThreads", StateRead).state("permits"),
+    m(SEMAPHORE, "getQueueLength", StateRead).state("permits"),
     // Conditions: the lock is the synchroniser that the condition belongs to.
     m(COND, "await", Await).of(CONDITION),
     m(COND, "awaitUninterruptibly", Await).of(CONDITION),
@@ -139,17 +154,31 @@ pub const MODELS: &[Model] = &[
     m(LONG_COND, "signal", Signal).of(LONG_CONDITION),
     m(LONG_COND, "signalAll", SignalAll).of(LONG_CONDITION),
     // Synchronisers.
-    m(SEMAPHORE, "acquire", TakePermits).with("()"),
-    m(SEMAPHORE, "acquire", TakePermits).with("(I)").count(1),
-    m(SEMAPHORE, "acquireUninterruptibly", TakePermits).with("()"),
-    m(SEMAPHORE, "acquireUninterruptibly", TakePermits).with("(I)").count(1),
-    m(SEMAPHORE, "tryAcquire", TryPermits).with("()"),
-    m(SEMAPHORE, "tryAcquire", TryPermits).with("(J"),
-    m(SEMAPHORE, "tryAcquire", TryPermits).with("(I").count(1),
-    m(SEMAPHORE, "release", GivePermits).with("()"),
-    m(SEMAPHORE, "release", GivePermits).with("(I)").count(1),
-    m(SEMAPHORE, "drainPermits", DrainPermits),
-    m(SEMAPHORE, "reducePermits", DrainPermits),
+    m(SEMAPHORE, "acquire", TakePermits).with("()").state("permits"),
+    m(SEMAPHORE, "acquire", TakePermits)
+        .with("(I)")
+        .count(1)
+        .state("permits"),
+    m(SEMAPHORE, "acquireUninterruptibly", TakePermits)
+        .with("()")
+        .state("permits"),
+    m(SEMAPHORE, "acquireUninterruptibly", TakePermits)
+        .with("(I)")
+        .count(1)
+        .state("permits"),
+    m(SEMAPHORE, "tryAcquire", TryPermits).with("()").state("permits"),
+    m(SEMAPHORE, "tryAcquire", TryPermits).with("(J").state("permits"),
+    m(SEMAPHORE, "tryAcquire", TryPermits)
+        .with("(I")
+        .count(1)
+        .state("permits"),
+    m(SEMAPHORE, "release", GivePermits).with("()").state("permits"),
+    m(SEMAPHORE, "release", GivePermits)
+        .with("(I)")
+        .count(1)
+        .state("permits"),
+    m(SEMAPHORE, "drainPermits", DrainPermits).state("permits"),
+    m(SEMAPHORE, "reducePermits", DrainPermits).state("permits"),
     m(LATCH, "await", Receive).with("()"),
     m(LATCH, "await", ReceiveIf).with("(JLjava/util/concurrent/TimeUnit;)"),
     m(LATCH, "countDown", Send),
@@ -166,8 +195,8 @@ pub const MODELS: &[Model] = &[
     m(SUPPORT, "parkNanos", Receive).of(Of::Thread),
     m(SUPPORT, "parkUntil", Receive).of(Of::Thread),
     Model {
-        argument: Of::This,
-        ..m(THREAD, "join", Join).with("(J)").of(Of::None)
+        argument: Of::Offset(1),
+        ..m(THREAD, "join", Join).with("(J)")
     },
     Model {
         argument: Of::This,

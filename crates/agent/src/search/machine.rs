@@ -3,7 +3,7 @@
 //! Exactly one thread runs. It comes to a point, says what it is about to do, and the strategy chooses among the threads that can go on.
 //! Monitors, waits, parks, joins and sleeps are the machine's: a thread that would block is not among them. Time is not the machine's
 //! clock: a long sleep or a limited wait ends when no thread can go on otherwise, the nearest first. A short sleep orders no threads, so
-//! it may end at once: the others were slow. So may a short attempt to get a lock. A thread that blocks where the machine
+//! it may end at once: the others were slow. So may a short attempt to get a lock, and a short wait for the end of a thread. A thread that blocks where the machine
 //! does not see it, in code of the JDK or before a class that another thread initialises, is *outside* until it comes back.
 //!
 //! Knows no JVM and no clock; `mod.rs` makes threads wait for it.
@@ -24,7 +24,7 @@ const SPIN: u32 = 24;
 /// How many different operations that are.
 const SPIN_OPS: usize = 4;
 /// Nanoseconds by which other threads may be late. A thread that sleeps longer may be one that ends a program which takes too long.
-const LATE: u64 = 250_000_000;
+pub const LATE: u64 = 250_000_000;
 
 /// What a thread asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,8 +41,8 @@ pub enum Request {
     Try(u64),
     /// To wait for a notification of a monitor that it holds, so many nanoseconds at most.
     Wait(u64, Option<u64>),
-    /// To wait for the end of a thread.
-    Join(u32),
+    /// To wait for the end of a thread, so many nanoseconds at most.
+    Join(u32, Option<u64>),
 }
 
 /// What became of a request.
@@ -79,7 +79,7 @@ enum Doing {
     Waits { lock: u64, depth: u32, wake: Option<u64> },
     Parked { wake: Option<u64> },
     Tries { wake: u64 },
-    Joins(u32),
+    Joins { other: u32, wake: Option<u64> },
     Sleeps { wake: u64 },
     Outside,
     Ended,
@@ -97,6 +97,10 @@ struct ThreadState {
     permit: bool,
     /// It was interrupted and has not asked since.
     woken: bool,
+    /// It runs no code of the program: if it parks, it has no task.
+    rests: bool,
+    /// Its wait for the end of a thread is over before that end. The JVM does not know, and has it wait for a moment.
+    gave_up: bool,
     /// It gives way until another thread has gone.
     yields: bool,
     /// Points passed, and the visits to this one.
@@ -122,7 +126,7 @@ impl ThreadState {
             Doing::Waits { .. }
             | Doing::Parked { .. }
             | Doing::Tries { .. }
-            | Doing::Joins(_)
+            | Doing::Joins { .. }
             | Doing::Sleeps { .. } => Answer::Free,
             _ => self.answer,
         }
@@ -200,6 +204,8 @@ impl Machine {
             answer: Answer::Go,
             permit: false,
             woken: false,
+            rests: false,
+            gave_up: false,
             yields: false,
             at: (0, 1),
             operations: 0,
@@ -214,6 +220,13 @@ impl Machine {
         if let Some(thread) = self.index(number) {
             self.threads[thread].name = name.to_string();
             self.threads[thread].daemon = daemon;
+        }
+    }
+
+    /// Whether a thread runs code of the program, at the point that it comes to.
+    pub fn rests(&mut self, number: u32, rests: bool) {
+        if let Some(index) = self.index(number) {
+            self.threads[index].rests = rests;
         }
     }
 
@@ -235,6 +248,7 @@ impl Machine {
             _ => (position, 1),
         };
         thread.answer = Answer::Go;
+        thread.gave_up = false;
         let woken = std::mem::take(&mut thread.woken);
         let wake = |nanos: Option<u64>| nanos.map(|nanos| now.saturating_add(nanos));
         thread.doing = match request {
@@ -245,7 +259,9 @@ impl Machine {
                 Doing::Ready(Op::Step)
             }
             // An interrupted thread does not wait.
-            Request::Sleep(_) | Request::Park(_) | Request::Try(_) if woken => Doing::Ready(Op::Step),
+            Request::Sleep(_) | Request::Park(_) | Request::Try(_) | Request::Join(..) if woken => {
+                Doing::Ready(Op::Step)
+            }
             Request::Sleep(nanos) => Doing::Sleeps {
                 wake: now.saturating_add(nanos),
             },
@@ -272,7 +288,10 @@ impl Machine {
                     },
                 }
             }
-            Request::Join(other) => Doing::Joins(other),
+            Request::Join(other, nanos) => Doing::Joins {
+                other,
+                wake: wake(nanos),
+            },
         };
         self.pass_on(index);
     }
@@ -333,7 +352,9 @@ impl Machine {
             let thread = &mut self.threads[index];
             thread.doing = match thread.doing {
                 Doing::Waits { lock, depth, .. } => Doing::Monitor { lock, depth },
-                Doing::Parked { .. } | Doing::Tries { .. } | Doing::Sleeps { .. } => Doing::Ready(Op::Step),
+                Doing::Parked { .. } | Doing::Tries { .. } | Doing::Sleeps { .. } | Doing::Joins { .. } => {
+                    Doing::Ready(Op::Step)
+                }
                 other => {
                     thread.woken = true;
                     other
@@ -347,6 +368,7 @@ impl Machine {
     pub fn goes_outside(&mut self, number: u32) {
         if let Some(index) = self.index(number)
             && self.threads[index].doing == Doing::Runs
+            && !self.threads[index].gave_up
         {
             self.threads[index].doing = Doing::Outside;
             self.pass_on(index);
@@ -376,7 +398,7 @@ impl Machine {
         // A thread that ends holds nothing.
         self.monitors.retain(|_, (owner, _)| *owner != number);
         for other in &mut self.threads {
-            if other.doing == Doing::Joins(number) {
+            if matches!(other.doing, Doing::Joins { other, .. } if other == number) {
                 other.doing = Doing::Ready(Op::Step);
             }
         }
@@ -416,16 +438,25 @@ impl Machine {
     fn is_ready(&self, thread: &ThreadState) -> bool {
         match thread.doing {
             Doing::Ready(_) => true,
-            Doing::Sleeps { wake } | Doing::Tries { wake } => wake.saturating_sub(self.now) <= LATE,
+            Doing::Sleeps { wake } | Doing::Tries { wake } => self.may_elapse(wake),
             Doing::Monitor { lock, .. } => self
                 .monitors
                 .get(&lock)
                 .is_none_or(|(owner, _)| *owner == thread.number),
-            Doing::Joins(other) => self
-                .index(other)
-                .is_none_or(|other| self.threads[other].doing == Doing::Ended),
+            Doing::Joins { other, wake } => self.has_ended(other) || wake.is_some_and(|wake| self.may_elapse(wake)),
             _ => false,
         }
+    }
+
+    /// Whether other threads may be so late that a limit goes by.
+    fn may_elapse(&self, wake: u64) -> bool {
+        wake.saturating_sub(self.now) <= LATE
+    }
+
+    /// Whether a thread has ended, or is not known.
+    fn has_ended(&self, number: u32) -> bool {
+        self.index(number)
+            .is_none_or(|other| self.threads[other].doing == Doing::Ended)
     }
 
     fn ready(&self) -> Vec<Ready> {
@@ -503,7 +534,13 @@ impl Machine {
             self.streak = (0, Vec::new());
         }
         self.strategy.goes(ready, chosen, spins);
+        let elapses = match self.threads[index].doing {
+            Doing::Sleeps { wake } | Doing::Tries { wake } => Some(wake),
+            Doing::Joins { other, wake } if !self.has_ended(other) => wake,
+            _ => None,
+        };
         let thread = &mut self.threads[index];
+        thread.gave_up |= elapses.is_some() && matches!(thread.doing, Doing::Joins { .. });
         thread.operations += 1;
         self.order
             .done(number_of(&(thread.path_number, thread.operations)), one.op);
@@ -511,7 +548,7 @@ impl Machine {
             let held = self.monitors.entry(lock).or_insert((thread.number, 0));
             held.1 += depth;
         }
-        if let Doing::Sleeps { wake } | Doing::Tries { wake } = thread.doing {
+        if let Some(wake) = elapses {
             self.now = self.now.max(wake);
             thread.answer = Answer::TimedOut;
         }
@@ -524,7 +561,7 @@ impl Machine {
     fn elapse(&mut self) -> bool {
         let wake = |thread: &ThreadState| match thread.doing {
             Doing::Sleeps { wake } | Doing::Tries { wake } => Some(wake),
-            Doing::Parked { wake } | Doing::Waits { wake, .. } => wake,
+            Doing::Parked { wake } | Doing::Waits { wake, .. } | Doing::Joins { wake, .. } => wake,
             _ => None,
         };
         // Time goes by for threads that are outside as well: they may come back first.
@@ -538,6 +575,7 @@ impl Machine {
         for thread in &mut self.threads {
             if wake(thread) == Some(nearest) {
                 thread.answer = Answer::TimedOut;
+                thread.gave_up = matches!(thread.doing, Doing::Joins { .. });
                 thread.doing = match thread.doing {
                     Doing::Waits { lock, depth, .. } => Doing::Monitor { lock, depth },
                     _ => Doing::Ready(Op::Step),
@@ -548,12 +586,21 @@ impl Machine {
     }
 
     fn stuck(&mut self) {
+        // A pool that nobody shuts down: the program has done its work.
+        let has_done = |thread: &ThreadState| match thread.doing {
+            Doing::Ended => true,
+            Doing::Parked { .. } => thread.rests,
+            _ => thread.daemon,
+        };
+        if self.threads.iter().all(has_done) {
+            return self.over(Ending::Ended);
+        }
         let waits = self.threads.iter().filter_map(|thread| {
             let how = match thread.doing {
                 Doing::Monitor { .. } => "monitor",
                 Doing::Waits { .. } => "wait",
                 Doing::Parked { .. } | Doing::Tries { .. } => "park",
-                Doing::Joins(_) => "join",
+                Doing::Joins { .. } => "join",
                 Doing::Outside => "outside",
                 _ => return None,
             };

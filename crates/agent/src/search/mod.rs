@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::agent::agent;
 use crate::idle::{Idle, Sleep};
 use crate::thread_block::ThreadBlock;
-pub use machine::{Answer, Request};
+pub use machine::{Answer, LATE, Request};
 pub use strategy::Op;
 
 use self::machine::Machine;
@@ -54,7 +54,7 @@ pub mod kind {
     pub const PARK: i32 = 7;
     /// To wait for a notification; no limit if negative.
     pub const WAIT: i32 = 8;
-    /// To wait for the end of a thread.
+    /// To wait for the end of a thread; no limit if negative.
     pub const JOIN: i32 = 9;
     /// To wake a thread that is parked.
     pub const UNPARK: i32 = 10;
@@ -68,6 +68,8 @@ pub mod kind {
     pub const EXIT: i32 = 14;
     /// To park while it tries to get a lock or permits.
     pub const TRY: i32 = 15;
+    /// To know whether the run goes on.
+    pub const LIVES: i32 = 16;
 }
 
 /// The answer to Java code.
@@ -160,6 +162,8 @@ impl Search {
     /// A thread comes to a point and waits for its turn.
     pub fn ask(&self, block: &ThreadBlock, request: Request) -> Answer {
         let mut state = self.lock();
+        let (_, depth) = block.frames();
+        state.machine.rests(block.thread, depth == 0);
         state.machine.ask(block.thread, block.position(), request);
         self.ring(&mut state);
         self.wait(state, block.thread)
@@ -212,6 +216,11 @@ impl Search {
     /// Whether the run inside this JVM is over, and its threads are asked to end.
     pub fn is_ending(&self) -> bool {
         self.is_inside() && self.lock().machine.is_over()
+    }
+
+    /// Whether the run is over.
+    pub fn is_over(&self) -> bool {
+        self.lock().machine.is_over()
     }
 
     /// A thread gives a monitor up.
@@ -337,6 +346,7 @@ pub fn requested(thread: i64, request: i32, a: i64, b: i64) -> i32 {
         kind::INTERRUPT => Some(search.tell(|machine| machine.interrupt(a as u32))),
         kind::NOTIFY => Some(search.tell(|machine| machine.notify(a as u64, false))),
         kind::NOTIFY_ALL => Some(search.tell(|machine| machine.notify(a as u64, true))),
+        kind::LIVES => Some(search.tell(|_| ())),
         kind::EXIT => Some(search.tell(|machine| machine.exit(a as i32))),
         _ => None,
     };
@@ -360,7 +370,7 @@ pub fn requested(thread: i64, request: i32, a: i64, b: i64) -> i32 {
         kind::PARK => Request::Park(limit),
         kind::TRY => limit.map_or(Request::Park(None), Request::Try),
         kind::WAIT => Request::Wait(object, limit),
-        kind::JOIN => Request::Join(a as u32),
+        kind::JOIN => Request::Join(a as u32, limit),
         _ => Request::Do(Op::Step),
     };
     let answer = search.ask(block, request);

@@ -120,7 +120,14 @@ impl DirectedRun {
             } else {
                 OutcomeKind::Exit
             };
-            all.push(Outcome::new(kind, format!("the program ended with exit code {code}")));
+            let idle = self.log.iter().any(|line| matches!(line, LogLine::Idle { .. }));
+            all.push(Outcome::new(
+                kind,
+                match idle {
+                    true => "only idle threads of a pool were left of the program".to_string(),
+                    false => format!("the program ended with exit code {code}"),
+                },
+            ));
         }
         for outcome in all.iter_mut().filter(|outcome| outcome.kind != OutcomeKind::Normal) {
             outcome.printed = last_lines(&self.output);

@@ -28,7 +28,7 @@ pub fn can_stand_in(run: &Forced) -> bool {
     run.whole
         && !run.partial
         && !run.hung()
-        && run.ended_by.is_none()
+        && (run.ended_by.is_none() || run.left_pools())
         && matches!(run.verdict, Some(Verdict::Complete { .. }))
         && run.trace.as_ref().is_some_and(known)
 }
@@ -47,7 +47,7 @@ pub fn stand_in(run: &Forced, schedule: &Schedule) -> Option<Forced> {
         status: run.status,
         output: run.output.clone(),
         timed_out: false,
-        ended_by: None,
+        ended_by: run.ended_by,
         remark: run.remark.clone(),
         partial: false,
         whole: true,

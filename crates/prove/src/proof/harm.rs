@@ -252,7 +252,7 @@ fn printed_exception(outcome: &Outcome) -> Option<Outcome> {
 }
 
 fn hang(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
-    let hung = |run: &Arc<Forced>| run.hung();
+    let hung = |run: &Arc<Forced>| run.hung() || run.left_pools();
     if !runs.iter().all(hung) || controls.runs().any(hung) {
         return None;
     }
@@ -260,6 +260,10 @@ fn hang(runs: &[Arc<Forced>], controls: &Controls) -> Option<Harm> {
         Some(threads) => format!(
             "{} wait, and no thread is left to wake them; {}",
             words::threads(threads),
+            controls.words("ends", "end")
+        ),
+        None if runs[0].left_pools() => format!(
+            "the program does not end: no thread shuts its pool down; {}",
             controls.words("ends", "end")
         ),
         None => format!("the program did not end; {}", controls.words("does", "do")),

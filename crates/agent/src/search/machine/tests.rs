@@ -135,6 +135,64 @@ fn a_short_attempt_to_get_a_lock_may_end_while_another_thread_has_it() {
 }
 
 #[test]
+fn a_short_wait_for_the_end_of_a_thread_may_end_before_it() {
+    let answers = |nanos: Option<u64>| {
+        let joins = [Ask(Request::Join(1, nanos)), access(1)];
+        let works = [access(2), access(3)];
+        let mut machine = machine(StrategyKind::Random);
+        let answer = |seed: u64| {
+            let went = run(&mut machine, seed, &[&joins, &works]);
+            assert_eq!(machine.ending(), Some(&Ending::Ended));
+            let mut own = went.iter().filter(|(number, _)| *number == 0);
+            own.nth(1).map(|(_, answer)| *answer)
+        };
+        (0..50).map(answer).collect::<Vec<_>>()
+    };
+    let short = answers(Some(LATE));
+    assert!(short.contains(&Some(Answer::Go)) && short.contains(&Some(Answer::TimedOut)));
+    assert!(!answers(Some(LATE + 1)).contains(&Some(Answer::TimedOut)));
+    assert!(!answers(None).contains(&Some(Answer::TimedOut)));
+}
+
+#[test]
+fn a_thread_that_gave_up_waiting_for_an_end_keeps_its_turn_while_the_jvm_has_it_wait_on() {
+    let mut machine = machine(StrategyKind::Random);
+    machine.begin(1);
+    machine.add(0, "main".into());
+    machine.ask(0, 1, Request::Join(0, Some(9 * LATE)));
+    assert_eq!(machine.answer(0), Some(Answer::TimedOut));
+    machine.goes_outside(0);
+    assert_eq!(machine.current(), Some(0));
+    machine.ask(0, 2, Request::Yield);
+    machine.goes_outside(0);
+    assert_eq!(machine.current(), None);
+}
+
+#[test]
+fn a_wait_for_ones_own_end_is_over_when_its_limit_is() {
+    let limited = [Ask(Request::Join(0, Some(9 * LATE))), access(1)];
+    assert_eq!(endings(&[&limited]), [Ending::Ended]);
+    let unlimited = [Ask(Request::Join(0, None)), access(1)];
+    assert_eq!(endings(&[&unlimited]), [Ending::Stuck(vec!["join main/0".into()])]);
+}
+
+#[test]
+fn workers_without_a_task_are_no_reason_for_a_run_to_go_on() {
+    let ending = |rests: bool| {
+        let mut machine = machine(StrategyKind::Random);
+        machine.begin(1);
+        machine.add(9, "main".into());
+        machine.add(0, "main/0".into());
+        machine.end(9, 0);
+        machine.rests(0, rests);
+        machine.ask(0, 1, Request::Park(None));
+        machine.ending().cloned()
+    };
+    assert_eq!(ending(true), Some(Ending::Ended));
+    assert_eq!(ending(false), Some(Ending::Stuck(vec!["park main/0".into()])));
+}
+
+#[test]
 fn an_unpark_counts_before_its_park() {
     let parks = [Ask(Request::Park(None)), access(1)];
     let wakes = [access(2), Unpark(0)];

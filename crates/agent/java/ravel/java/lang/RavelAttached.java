@@ -204,7 +204,7 @@ public final class RavelAttached {
                 RavelRecords.sync(t, Kind.RECEIVE, 0, object);
                 hear(t);
                 break;
-            case Kind.JOIN:
+            case Kind.JOIN: case Kind.JOIN_LIMITED:
                 // A thread without a number may have passed on what it heard before it could be recorded.
                 if (object < 0) RavelRecords.sync(t, Kind.RECEIVE, 0, ALL);
                 else RavelRecords.sync(t, kind, site, object);

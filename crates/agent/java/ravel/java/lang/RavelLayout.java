@@ -152,6 +152,7 @@ final class RavelLayout {
         static final int SHARE = 31;
         static final int RETURNED = 34;
         static final int CALL = 35;
+        static final int JOIN_LIMITED = 36;
     }
 
     /** Effects of modelled methods. */
@@ -300,6 +301,14 @@ final class RavelLayout {
         static final int INTERRUPT = 13;
         static final int EXIT = 14;
         static final int TRY = 15;
+        static final int LIVES = 16;
+    }
+
+    /** Milliseconds by which a thread may be late: a wait for its end with a longer limit counts as one without. */
+    static final class Late {
+        private Late() {}
+
+        static final long MILLIS = 250L;
     }
 
     /** What it is told. */
@@ -327,6 +336,7 @@ final class RavelLayout {
         static final int SAMPLES = 8;
         static final int SAMPLE = 9;
         static final int INITIALIZATIONS = 10;
+        static final int LOCKS_ASKED = 16;
         static final int ENDS = 11;
         static final int HINTS = 12;
         static final int RELEASE = 13;

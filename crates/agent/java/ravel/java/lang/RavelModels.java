@@ -7,6 +7,7 @@ import static java.lang.RavelTables.*;
 
 import java.lang.RavelLayout.Effect;
 import java.lang.RavelLayout.Kind;
+import java.lang.RavelLayout.Late;
 import java.lang.RavelLayout.Model;
 import java.lang.RavelLayout.ModelFrame;
 import java.lang.RavelLayout.Shift;
@@ -18,6 +19,9 @@ import jdk.internal.vm.annotation.DontInline;
  */
 public final class RavelModels {
     private RavelModels() {}
+
+    /** With the number of a thread that another one joins: the limit of that wait is short. */
+    private static final long LIMITED = 1L << 32;
 
     public static void in(Object self, Object argument, int model) {
         enterModel(self, argument, -1, model);
@@ -40,6 +44,8 @@ public final class RavelModels {
         // How many parts of a task are left is the pool's own affair: what completes it is known from elsewhere.
         boolean pending = self instanceof java.util.concurrent.CountedCompleter && argument instanceof java.lang.invoke.VarHandle;
         boolean framework = U.getInt(t + CALL) == RavelFrameworks.CALL_OF_FRAMEWORK;
+        // The state of a lock belongs to no thread alone.
+        boolean hasState = (model >>> Model.FIELD & Model.FIELDS) != 0 && !changesLock(effect);
         if (pending || inside && effect != Effect.RUN || outside && (model & Model.ALWAYS) == 0 && !framework) {
             if ((FLAGS & SEARCHING) != 0) RavelSearch.sending(t, self, effect);
             U.putInt(t + NEST, U.getInt(t + NEST) + 1);
@@ -53,13 +59,13 @@ public final class RavelModels {
         // The JDK loads classes before it comes to the method that was called.
         if (framework && effect != Effect.HIDE) U.putInt(t + CALL, 0);
         if (framework && enterFramework(t, m, top, outside || index >= 0, self, argument, model)) return;
-        if ((model >>> Model.FIELD & Model.FIELDS) != 0 && (model & Model.THROUGH_HANDLE) == 0 && RavelObjects.untracked(self)) {
+        if (hasState && (model & Model.THROUGH_HANDLE) == 0 && RavelObjects.untracked(self)) {
             U.putInt(t + NEST, U.getInt(t + NEST) + 1);
             return;
         }
         // A method that only hides may run in another thread in the next run: it is no point of the program.
         // Nor is one by which a framework orders threads: how often it does differs from run to run.
-        boolean point = !outside && !inside && effect != Effect.HIDE && (!framework || (model >>> Model.FIELD & Model.FIELDS) != 0);
+        boolean point = !outside && !inside && effect != Effect.HIDE && (!framework || hasState);
         if (point) {
             if ((FLAGS & SEARCHING) != 0) {
                 RavelPoints.whole(t);
@@ -81,7 +87,7 @@ public final class RavelModels {
                 RavelFences.stores();
             }
         }
-        boolean alone = (model >>> Model.FIELD & Model.FIELDS) != 0;
+        boolean alone = hasState;
         if ((model & Model.THROUGH_HANDLE) != 0 && self == argument
                 && effect != Effect.MAP_GET && effect != Effect.MAP_REPLACE_IF && effect != Effect.MAP_UPDATE) {
             object = 0;
@@ -95,8 +101,8 @@ public final class RavelModels {
         int site = U.getInt(t + CALL);
         switch (effect) {
             case Effect.LOCK: if ((FLAGS & FORCING) != 0) Ravel.want(t, object); break;
-            case Effect.UNLOCK: RavelRecords.sync(t, Kind.RELEASE, site, object); break;
-            case Effect.UNLOCK_SHARED: RavelRecords.sync(t, Kind.RELEASE_SHARED, site, object); break;
+            case Effect.UNLOCK: changed(t, site, model, object); RavelRecords.sync(t, Kind.RELEASE, site, object); break;
+            case Effect.UNLOCK_SHARED: changed(t, site, model, object); RavelRecords.sync(t, Kind.RELEASE_SHARED, site, object); break;
             case Effect.TO_SHARED:
                 RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object);
                 RavelRecords.sync(t, Kind.RELEASE, site, object);
@@ -122,13 +128,13 @@ public final class RavelModels {
                 break;
             case Effect.GIVE_PERMITS:
                 RavelPermits.of(object, self).give(U.getInt(t + THREAD), index < 0 ? 1 : index);
+                changed(t, site, model, object);
                 RavelRecords.sync(t, Kind.SEND, site, object);
                 break;
             case Effect.RUN: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
             case Effect.MONITOR: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
             case Effect.JOIN:
-                extra = ((Thread) argument).ravel$n;
-                if ((FLAGS & SEARCHING) != 0) RavelSearch.join(t, (Thread) argument);
+                extra = ((Thread) argument).ravel$n | (index > 0 ? LIMITED : 0);
                 break;
             case Effect.SET: case Effect.STATE_UPDATE:
                 extra = U.getAndAddLong(null, SEQUENCE, 1);
@@ -188,12 +194,15 @@ public final class RavelModels {
         return true;
     }
 
-    /** A modelled method that takes a long: the stamp of a StampedLock, or the offset of Unsafe. */
+    /** A modelled method that takes a long: the stamp of a StampedLock, the limit of a join, or the offset of Unsafe. */
     public static void in(Object self, long number, int model) {
         int effect = model & Model.EFFECT;
         switch (effect) {
             case Effect.UNLOCK_STAMP: case Effect.TO_LOCK: case Effect.TO_SHARED:
                 enterModel(self, null, -1, model & ~Model.EFFECT | ofStamp(effect, number));
+                break;
+            case Effect.JOIN:
+                enterModel(null, self, number > 0 && number <= Late.MILLIS ? (int) number : -1, model);
                 break;
             default:
                 enterUnsafe(self, number, model);
@@ -370,29 +379,33 @@ public final class RavelModels {
         boolean alone = (U.getInt(m + ModelFrame.ALONE) & 1) != 0;
         if (alone && !ordersNew(t, model & Model.EFFECT, yes, state, extra)) state = 0;
         switch (model & Model.EFFECT) {
-            case Effect.LOCK: RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
+            case Effect.LOCK: RavelRecords.sync(t, Kind.ACQUIRE, site, object); changed(t, site, model, object); break;
             case Effect.JOIN:
-                if (RavelThreads.hasEnded((int) extra)) RavelRecords.sync(t, Kind.JOIN, site, extra - 1);
+                if (!yes || !RavelThreads.hasEnded((int) extra)) break;
+                // A thread that waits only shortly goes on without that end in another run.
+                RavelRecords.sync(t, (extra & LIMITED) != 0 ? Kind.JOIN_LIMITED : Kind.JOIN, site, (int) extra - 1);
                 break;
             case Effect.MONITOR: RavelPoints.step(t); RavelRecords.sync(t, Kind.RELEASE, site, object); break;
-            case Effect.TRY_LOCK: if (yes) RavelRecords.sync(t, Kind.ACQUIRE, site, object); break;
+            case Effect.TRY_LOCK: if (yes) RavelRecords.sync(t, Kind.ACQUIRE, site, object); tried(t, site, model, object, yes); break;
             case Effect.TO_LOCK:
                 if (yes) {
                     RavelRecords.sync(t, Kind.ACQUIRE, site, object);
                     RavelRecords.sync(t, Kind.RELEASE_SHARED, site, object);
                 }
                 break;
-            case Effect.LOCK_SHARED: RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); break;
-            case Effect.TRY_LOCK_SHARED: if (yes) RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); break;
+            case Effect.LOCK_SHARED: RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); changed(t, site, model, object); break;
+            case Effect.TRY_LOCK_SHARED: if (yes) RavelRecords.sync(t, Kind.ACQUIRE_SHARED, site, object); tried(t, site, model, object, yes); break;
             case Effect.AWAIT: RavelPoints.step(t); RavelRecords.sync(t, yes ? Kind.RESUME : Kind.RESUME_UNNOTIFIED, site, object); break;
             case Effect.RECEIVE: case Effect.BARRIER: case Effect.ROUNDS: case Effect.EXCHANGE: RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
             case Effect.TAKE_PERMITS: case Effect.TRY_PERMITS:
                 boolean taken = (model & Model.EFFECT) == Effect.TAKE_PERMITS || yes;
                 if (taken && RavelPermits.of(object, null).take(U.getInt(t + THREAD), extra)) RavelRecords.sync(t, Kind.RECEIVE, site, object);
+                tried(t, site, model, object, taken);
                 break;
             case Effect.DRAIN_PERMITS:
                 RavelPermits.of(object, null).drain();
                 RavelRecords.sync(t, Kind.RECEIVE, site, object);
+                changed(t, site, model, object);
                 break;
             case Effect.INVOKE: if (extra != 0) RavelRecords.sync(t, Kind.RECEIVE, site, extra); break;
             case Effect.RECEIVE_IF: if (yes) RavelRecords.sync(t, Kind.RECEIVE, site, object); break;
@@ -422,6 +435,28 @@ public final class RavelModels {
             default: break;
         }
         if (alone && state != 0) RavelRepeats.ordered(t);
+    }
+
+    /** Whether a method takes a lock or permits, or gives them up. */
+    private static boolean changesLock(int effect) {
+        switch (effect) {
+            case Effect.LOCK: case Effect.TRY_LOCK: case Effect.UNLOCK: case Effect.LOCK_SHARED: case Effect.TRY_LOCK_SHARED: case Effect.UNLOCK_SHARED:
+            case Effect.TAKE_PERMITS: case Effect.TRY_PERMITS: case Effect.GIVE_PERMITS: case Effect.DRAIN_PERMITS: return true;
+            default: return false;
+        }
+    }
+
+    /** What the program may ask of a lock has changed. Programs that never ask have no such records. */
+    private static void changed(long t, int site, int model, long object) {
+        tried(t, site, model, object, true);
+    }
+
+    private static void tried(long t, int site, int model, long object, boolean yes) {
+        long field = model >>> Model.FIELD & Model.FIELDS;
+        if (field == 0 || U.getLong(LOCKS_ASKED) == 0) return;
+        long state = field << Shift.STATE_FIELD | object;
+        if (yes) state(t, Kind.WRITE_STATE, site, state, 0);
+        else state(t, Kind.READ_STATE, site, state, 0);
     }
 
     /** Whether a call of the owner must be recorded, since it happens before calls of threads that touch the object later. */

@@ -33,8 +33,20 @@ final class RavelPermits {
             for (RavelPermits p = ALL[slot]; p != null; p = p.next) {
                 if (p.semaphore == id) return p;
             }
-            long fresh = semaphore == null ? 0 : ((Semaphore) semaphore).availablePermits();
+            long fresh = semaphore == null ? 0 : available((Semaphore) semaphore);
             return ALL[slot] = new RavelPermits(id, fresh, ALL[slot]);
+        }
+    }
+
+    /** This question is not the program's. */
+    private static int available(Semaphore semaphore) {
+        Thread thread = Thread.currentThread();
+        long t = thread.ravel$t;
+        thread.ravel$t = 0;
+        try {
+            return semaphore.availablePermits();
+        } finally {
+            thread.ravel$t = t;
         }
     }
 

@@ -64,6 +64,11 @@ public final class RavelSearch {
     /** The thread that was started last. */
     private static int newest;
 
+    /** A run that is over gets no more threads: a pool makes a new one for each that ends. */
+    static void starting(long t) {
+        if ((FLAGS & INSIDE_JVM) != 0) checkBlocking(t, Ravel.search(t, Request.LIVES, 0, 0));
+    }
+
     static void started(Thread child) {
         if (child.ravel$n > newest) newest = child.ravel$n;
     }
@@ -118,9 +123,23 @@ public final class RavelSearch {
         check(t, Ravel.search(t, looks ? Request.LOOK : Request.CALL, RavelObjects.identity(self), 0));
     }
 
-    /** Before a thread waits for the end of another one. */
-    static void join(long t, Thread child) {
-        if (child.ravel$n != 0) checkBlocking(t, Ravel.search(t, Request.JOIN, child.ravel$n - 1, 0));
+    /** How long a thread that the scheduler has seen end may take until the JVM says so. */
+    private static final long ENDING_MILLIS = 1000;
+
+    /**
+     * At the start of {@code Thread.join}: for how long it waits for real. The scheduler says which comes first, the end of the thread or
+     * that of the time.
+     */
+    public static long limit(Thread child, long millis) {
+        long t = Thread.currentThread().ravel$t;
+        if (t == 0 || child.ravel$n == 0 || millis < 0) return millis;
+        long nanos = millis == 0 ? -1 : millis > Long.MAX_VALUE / 1_000_000 ? Long.MAX_VALUE : millis * 1_000_000;
+        int answer = Ravel.search(t, Request.JOIN, child.ravel$n - 1, nanos);
+        if (answer == Answer.FREE) return millis;
+        checkBlocking(t, answer);
+        if (answer != Answer.TIMED_OUT) return millis == 0 || millis > ENDING_MILLIS ? millis : ENDING_MILLIS;
+        Ravel.timed(t, nanos, true);
+        return 1;
     }
 
     /** Before {@code Thread.interrupt} sets its flag, with no point in between: the thread would find it unset and wait again. */

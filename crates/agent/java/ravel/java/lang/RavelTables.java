@@ -25,6 +25,8 @@ final class RavelTables {
     static final long INITIALIZATIONS = Ravel.address(Address.INITIALIZATIONS);
     /** A byte for each thread, by its number: 1 once it has ended. */
     static final long ENDS = Ravel.address(Address.ENDS);
+    /** A word: 1 if the program asks locks for their state. */
+    static final long LOCKS_ASKED = Ravel.address(Address.LOCKS_ASKED);
     /** A byte for each site, for the scheduler of a search. */
     static final long HINTS = Ravel.address(Address.HINTS);
     /** The offset of the word in the thread's block that moves whenever an access may say something new again: see RavelRepeats.sure. */

@@ -98,6 +98,7 @@ public final class RavelThreads {
             if ((FLAGS & FORCING) != 0) RavelForced.ask(t);
             RavelPoints.step(t);
         }
+        if ((FLAGS & SEARCHING) != 0) RavelSearch.starting(t);
         RavelRecords.frames(t);
         U.putInt(t + SEGMENT, U.getInt(t + SEGMENT) + 1);
         RavelRepeats.release(t);
