@@ -72,6 +72,8 @@ pub struct Agent {
     finished: AtomicBool,
     /// Whether an exception ended the thread that the launcher started.
     main_died: AtomicBool,
+    /// Whether that thread has ended.
+    main_ended: AtomicBool,
 }
 
 /// The footer's count of the milliseconds that the program ran.
@@ -182,6 +184,7 @@ impl Agent {
             attached: None,
             finished: AtomicBool::new(false),
             main_died: AtomicBool::new(false),
+            main_ended: AtomicBool::new(false),
         };
         AGENT.set(agent).map_err(|_| "the agent is loaded twice".to_string())?;
         listen(jvmti, controlled)
@@ -211,6 +214,7 @@ impl Agent {
             attached: Some(attached),
             finished: AtomicBool::new(false),
             main_died: AtomicBool::new(false),
+            main_ended: AtomicBool::new(false),
         };
         let twice = || "the agent is loaded twice".to_string();
         AGENT.set(agent).map_err(|_| twice())?;
@@ -248,13 +252,15 @@ impl Agent {
         unsafe { libc::_exit(i32::from(died)) }
     }
 
-    /// How long nothing but idle workers of pools must be left; none if it does not matter now.
+    /// How long nothing but idle workers of pools must be left; none if it does not matter now. Each look makes a thread of the JVM, so none is
+    /// taken while the program can go on by itself.
     fn idle_patience(&self) -> Option<Duration> {
         if self.attached.is_some() {
             return None;
         }
         let is_over = match (&self.search, &self.baton) {
             (Some(search), _) => search.is_over(),
+            (None, _) if !self.main_ended.load(Ordering::Relaxed) => return None,
             (None, Some(baton)) => baton.has_been_over(IDLE_FORCED),
             (None, None) => return Some(IDLE),
         };
@@ -305,6 +311,9 @@ impl Agent {
         let block: &'static ThreadBlock = unsafe { &*(address as *const ThreadBlock) };
         if block.begun.get() == 0 || block.ended.get() != 0 {
             return;
+        }
+        if block.thread == 0 {
+            self.main_ended.store(true, Ordering::Relaxed);
         }
         // Another thread may get the block from now on.
         jvm::take_block(env, self, thread);
