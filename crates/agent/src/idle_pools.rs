@@ -1,6 +1,6 @@
 //! Sees that nothing is left of a program but idle workers of pools: each waits for a task, and no thread is left that could submit one.
 //!
-//! Such a program has done all that it will do. But its JVM stays as long as the workers do: for ever if nobody shuts the pool down, because the
+//! Such a program has done all that it will do. But its JVM stays as long as the workers do: for ever if no thread shuts the pool down, because the
 //! program forgets it or because the thread that would do it has died. So the run is ended, as it would end if the pool was shut down.
 
 use std::time::{Duration, Instant};

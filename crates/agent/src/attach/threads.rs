@@ -137,8 +137,10 @@ impl Mode {
     /// From now on threads may order each other unseen, or not.
     pub fn set_unseen(&self, unseen: bool) {
         let change = |now: u32| (now != 0 && (now & 1 != 0) != unseen).then_some(now + 1);
-        // Rust 1.99 calls it `try_update`, which the oldest supported Rust does not have.
-        #[allow(deprecated)]
+        #[allow(
+            deprecated,
+            reason = "the oldest supported Rust does not have `try_update`, its new name"
+        )]
         let _ = self.word().fetch_update(Ordering::SeqCst, Ordering::SeqCst, change);
     }
 }

@@ -586,7 +586,7 @@ impl Machine {
     }
 
     fn stuck(&mut self) {
-        // A pool that nobody shuts down: the program has done its work.
+        // No thread shuts the pool down: the program has done its work.
         let has_done = |thread: &ThreadState| match thread.doing {
             Doing::Ended => true,
             Doing::Parked { .. } => thread.rests,
